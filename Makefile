@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# The front door: short names for what CMake and the scripts do. `make help` lists them.
+
+PRESET ?= release
+build = build/$(PRESET)
+
+.PHONY: all run check deps perf stress format install clean help
+
+all: ## build build/release (PRESET=debug, asan, tsan ... for another one)
+	@./scripts/build.sh '$(PRESET)'
+
+run: deps ## install what is missing, build, show the demo
+	@./scripts/build.sh release
+	@build/release/tools/filch/filch demo
+
+check: deps ## install what is missing, then every gate and test
+	@./scripts/check.sh
+
+deps: ## install the missing packages of scripts/packages.txt (DEPS=no: do not)
+	@./scripts/deps.sh
+
+perf: ## build, measure, print JSON (PERF_ARGS=--gate: judge the claims too)
+	@./scripts/build.sh release >&2
+	@./scripts/perf.py build/release $(PERF_ARGS)
+
+stress: ## the long forms of the stress tests (SCALE=60 times as long as in check)
+	@./scripts/build.sh '$(PRESET)'
+	@./scripts/stress.py --scale '$(or $(SCALE),60)' '$(build)'
+
+format: ## lay out all C and C++ files with clang-format
+	@./scripts/check_format.sh --write
+
+install: ## install build/release (DESTDIR= and PREFIX= as usual)
+	@./scripts/build.sh release
+	@cmake --install build/release $(if $(PREFIX),--prefix '$(PREFIX)')
+
+clean: ## remove build/
+	@rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Fork-join: strictly nested parallel calls, no allocation, results in the caller's frame.
+ *
+ * A fork makes a child that an idle worker may steal; a join waits for it, and runs it on the spot
+ * if nobody took it. The owner runs its newest child first, a thief takes the oldest. A join that
+ * has to wait runs other forks meanwhile, within a bound of depth and stack; it never runs a
+ * detached task. Inside the body of a loop a join is isolated: it only waits.
+ *
+ * Children always run, also while the pool is being cancelled.
+ * Threads: all calls here belong to the thread that `cx` was given to.
+ * Order:   writes before the fork are visible to the child, those of the child after the join.
+ * Fails:   never. If memory for the deque cannot be had, the child runs at once, in its parent.
+ * Misuse:  functions must not be NULL; forks and joins nest strictly, last in, first out. Debug
+ *          builds abort on a breach, release builds are undefined.
+ *
+ * Child stealing with a deque per worker: Chase and Lev, SPAA 2005. */
+#ifndef FILCH_FORK_H
+#define FILCH_FORK_H
+
+#include <filch/base.h>
+
+FILCH_BEGIN_DECLS
+
+/* A word in, a word out: the cheapest form. */
+typedef uintptr_t filch_word_fn(filch_cx *cx, uintptr_t arg);
+
+typedef struct filch_pair {
+    uintptr_t first;
+    uintptr_t second;
+} filch_pair;
+
+/* Call f(cx, a) and g(cx, b) in parallel and return both results: f runs here, g may be stolen. */
+FILCH_API filch_pair filch_join2_word(filch_cx *cx, filch_word_fn *f, uintptr_t a, filch_word_fn *g,
+                                      uintptr_t b);
+
+/* The same for functions that keep their results in memory of the caller. */
+FILCH_API void filch_join2(filch_cx *cx, filch_fn *f, void *a, filch_fn *g, void *b);
+
+/* As filch_run (pool.h), with a word in and a word out. `out_value` may be NULL. */
+FILCH_API filch_status filch_run_word(filch_pool *pool, filch_word_fn *fn, uintptr_t arg,
+                                      uintptr_t *out_value);
+
+/* One outstanding fork; lives in the caller's frame from filch_fork to filch_join. All private. */
+typedef struct filch_fork_handle {
+    uintptr_t priv[6];
+} filch_fork_handle;
+
+/* Fork `fn(cx, arg)`; `handle` needs no initialisation and may be used again after its join. */
+FILCH_API void filch_fork(filch_cx *cx, filch_fork_handle *handle, filch_word_fn *fn,
+                          uintptr_t arg);
+
+/* Join the newest fork that is still outstanding on this stack and return its result. */
+FILCH_API uintptr_t filch_join(filch_cx *cx, filch_fork_handle *handle);
+
+/* A scope: any number of children, joined together. Lives in the caller's frame. All private. */
+typedef struct filch_scope {
+    uintptr_t priv[10];
+} filch_scope;
+
+/* Begin a scope; add children to it; wait for all of them. Only the stack that began a scope adds
+ * to it and ends it; a child that wants children begins its own. `arg` must stay alive until
+ * filch_scope_end has returned. A spawn costs about 32 bytes of the worker's memory, kept for
+ * later scopes. */
+FILCH_API void filch_scope_begin(filch_cx *cx, filch_scope *scope);
+FILCH_API void filch_spawn(filch_cx *cx, filch_scope *scope, filch_fn *fn, void *arg);
+FILCH_API void filch_scope_end(filch_cx *cx, filch_scope *scope);
+
+FILCH_END_DECLS
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Pools: their life, their roots, and what they do at shutdown, fork, exit and dlclose.
+ *
+ * A pool is a fixed set of workers (threads). Each owns two Chase-Lev deques: forks, and detached
+ * tasks; foreign threads (all that are not workers of this pool) hand work in through one bounded
+ * queue, the injector. An idle worker steals from random victims, then parks and uses no CPU.
+ *
+ * fork():   the child has no pool, see "In a child" in base.h; it can create pools of its own. A
+ *           child made inside a task may leave by _exit or exec only, and must not return from it.
+ * exit():   ends the process at once, whatever the workers do: nothing is joined or drained. Shut
+ *           the pool down first if its tasks matter.
+ * dlclose(): the shared library stays mapped for good (it is linked with "nodelete"), so a pool
+ *           that is still alive goes on working. */
+#ifndef FILCH_POOL_H
+#define FILCH_POOL_H
+
+#include <filch/base.h>
+
+FILCH_BEGIN_DECLS
+
+#define FILCH_MAX_WORKERS 4096u
+#define FILCH_MAX_QUEUE_TASKS ((size_t)1 << 24)
+#define FILCH_MIN_STACK_BYTES ((size_t)64 << 10)
+#define FILCH_MAX_STACK_BYTES ((size_t)1 << 30)
+
+/* Flags of a pool. */
+#define FILCH_POOL_STRICT 1u /* fail rather than start with fewer workers than asked for */
+#define FILCH_POOL_FIFO 2u   /* a worker runs its own detached tasks oldest first, not newest */
+
+/* An "Options struct" (base.h). */
+typedef struct filch_pool_config {
+    size_t size;
+    unsigned flags;
+    unsigned workers;   /* 0: as many as filch_cpus_allowed(); at most FILCH_MAX_WORKERS */
+    size_t stack_bytes; /* of each worker, within FILCH_MIN/MAX_STACK_BYTES; 0: 8 MiB on every
+                           libc */
+    size_t queue_tasks; /* capacity of the injector, rounded up to a power of two, at most
+                           FILCH_MAX_QUEUE_TASKS; 0: 1024 */
+    const char *name;   /* prefix of the thread names "<name>-<worker>", cut so that the number fits
+                           into 15 bytes; NULL: "filch" */
+    void (*on_start)(void *hook_arg, unsigned worker); /* on each worker before its first task */
+    void (*on_stop)(void *hook_arg, unsigned worker);  /* on each worker after its last task */
+    void *hook_arg;                                    /* the hooks must not wait for the pool */
+    const filch_allocator *allocator;                  /* copied; NULL: aligned_alloc and free */
+    uintptr_t reserved[6];
+} filch_pool_config;
+
+#define FILCH_POOL_CONFIG_INIT                                                                     \
+    {                                                                                              \
+        sizeof(filch_pool_config), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL,                       \
+        {                                                                                          \
+            0, 0, 0, 0, 0, 0                                                                       \
+        }                                                                                          \
+    }
+
+/* Create a pool and start its workers; NULL for all defaults.
+ * Threads: any.            Blocks: until the threads are started.
+ * Owns:    the caller destroys the pool; everything in `config` is copied.
+ * Fails:   FILCH_E_INVALID, FILCH_E_NOMEM, FILCH_E_THREAD (not one thread, or a strict pool not
+ *          complete). If only some threads can be had the pool is smaller and says so in
+ *          filch_stats (workers < workers_asked). */
+FILCH_API filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool);
+
+/* Workers the pool has; slots a loop may use (workers + 1).  Threads: any.  0 for NULL. */
+FILCH_API unsigned filch_pool_workers(const filch_pool *pool);
+FILCH_API unsigned filch_slots(const filch_pool *pool);
+
+/* How to shut down. */
+typedef enum filch_shutdown_mode {
+    FILCH_DRAIN = 1, /* run all that was accepted, also what these tasks post in turn */
+    FILCH_CANCEL = 2 /* let running tasks finish; end what has not started as FILCH_CANCELLED */
+} filch_shutdown_mode;
+
+/* What became of the tasks of a pool; accepted = ran + cancelled once the pool is quiet. A call of
+ * filch_run counts as one task. */
+typedef struct filch_shutdown_report {
+    uint64_t accepted;
+    uint64_t refused;
+    uint64_t ran;
+    uint64_t cancelled;
+} filch_shutdown_report;
+
+/* Close the pool, wait until its tasks have ended, and stop its workers.
+ * Threads: any foreign thread.   Blocks: until `until`.
+ * Order:   what the tasks wrote is visible to the caller when it returns FILCH_OK.
+ * Fails:   FILCH_E_TIMEOUT (closed, tasks still running: call again, also with the other mode),
+ *          FILCH_E_BUSY (another thread is in this call), FILCH_E_ON_WORKER, FILCH_E_INVALID,
+ *          FILCH_E_FORKED. FILCH_OK again if it was shut down before.
+ * `out_report` may be NULL; it is filled on FILCH_OK and on FILCH_E_TIMEOUT. */
+FILCH_API filch_status filch_pool_shutdown(filch_pool *pool, filch_shutdown_mode mode,
+                                           filch_time until, filch_shutdown_report *out_report);
+
+/* Shut down by draining, if that has not happened yet, and free the pool. NULL is FILCH_OK.
+ * Threads: any foreign thread; nobody may use the pool during this call or after it.
+ * Blocks:  until all accepted tasks have run.     In a child: frees the memory, joins nobody.
+ * Fails:   FILCH_E_ON_WORKER, FILCH_E_BUSY (another thread is shutting it down): still alive. The
+ *          default pool cannot be destroyed: FILCH_E_INVALID. */
+FILCH_API filch_status filch_pool_destroy(filch_pool *pool);
+
+/* The pool of the process with the default configuration, created at the first call. It lives until
+ * the process ends. After fork() the child gets a new one.
+ * Threads: any.  NULL if it cannot be created; a later call tries again. */
+FILCH_API filch_pool *filch_default_pool(void);
+
+/* Run `fn` as a root on the pool and wait for it. From a worker of this pool it is a plain call.
+ * Threads: any.   Blocks: until `fn` has returned; first while the injector is full.
+ * Order:   writes before the call are visible to `fn`, those of `fn` to the caller afterwards.
+ * Fails:   FILCH_E_INVALID, FILCH_E_CLOSED, FILCH_E_FORKED; FILCH_E_CANCELLED if a cancelling
+ *          shutdown came before the start. */
+FILCH_API filch_status filch_run(filch_pool *pool, filch_fn *fn, void *arg);
+
+/* Wait until no task is queued or running and no other thread is inside a call that hands work in.
+ * Threads: any foreign thread.   Blocks: until `until`.
+ * Order:   what the tasks wrote is visible to the caller when it returns FILCH_OK.
+ * Fails:   FILCH_E_TIMEOUT, FILCH_E_ON_WORKER, FILCH_E_INVALID, FILCH_E_FORKED. */
+FILCH_API filch_status filch_pool_wait_quiet(filch_pool *pool, filch_time until);
+
+/* The context of the calling worker, NULL on a foreign thread. Looks up a thread-local: not for hot
+ * paths, callbacks are given their context.  Threads: any. */
+FILCH_API filch_cx *filch_here(void);
+
+/* The pool that `cx` belongs to, and the number of the worker (0 to workers - 1; workers for a
+ * foreign thread that takes part in a loop).  Threads: the one `cx` was given to. */
+FILCH_API filch_pool *filch_cx_pool(const filch_cx *cx);
+FILCH_API unsigned filch_cx_worker(const filch_cx *cx);
+
+FILCH_END_DECLS
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The texts of the status codes, and the version of the library. */
+#include <filch/base.h>
+
+const char *filch_strerror(filch_status status)
+{
+    switch (status) {
+    case FILCH_OK:
+        return "success";
+    case FILCH_E_INVALID:
+        return "an argument breaks the contract of the call";
+    case FILCH_E_NOMEM:
+        return "out of memory";
+    case FILCH_E_THREAD:
+        return "too few threads could be started";
+    case FILCH_E_CLOSED:
+        return "the pool is shutting down";
+    case FILCH_E_FULL:
+        return "the queue is full";
+    case FILCH_E_TIMEOUT:
+        return "the deadline passed";
+    case FILCH_E_ON_WORKER:
+        return "a worker of this pool cannot wait for its own pool";
+    case FILCH_E_BUSY:
+        return "another thread is already shutting this pool down";
+    case FILCH_E_CANCELLED:
+        return "the task was cancelled before it started";
+    case FILCH_E_FORKED:
+        return "the pool belongs to the parent process; after fork() the child has none";
+    }
+    return "unknown status";
+}
+
+const char *filch_version(void)
+{
+    return FILCH_VERSION_STRING;
+}

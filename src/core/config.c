@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a configuration: limits, defaults, names. */
+#include "base/alloc.h"
+#include "core/pool.h"
+
+#include <string.h>
+
+enum { DEFAULT_QUEUE_TASKS = 1024 };
+
+static const size_t default_stack_bytes = (size_t)8 << 20;
+static const char default_name[] = "filch";
+
+static bool in_limits(const filch_pool_config *config)
+{
+    static const filch_pool_config empty = FILCH_POOL_CONFIG_INIT;
+    const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO;
+    return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
+           config->workers <= FILCH_MAX_WORKERS && config->queue_tasks <= FILCH_MAX_QUEUE_TASKS &&
+           (config->stack_bytes == 0 || (config->stack_bytes >= FILCH_MIN_STACK_BYTES &&
+                                         config->stack_bytes <= FILCH_MAX_STACK_BYTES)) &&
+           filchi_allocator_valid(config->allocator) &&
+           memcmp(config->reserved, empty.reserved, sizeof(empty.reserved)) == 0;
+}
+
+filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *out_config)
+{
+    static const filch_pool_config defaults = FILCH_POOL_CONFIG_INIT;
+    const filch_pool_config *from = config != NULL ? config : &defaults;
+    if (!in_limits(from)) {
+        return FILCH_E_INVALID;
+    }
+    memset(out_config, 0, sizeof(*out_config));
+    out_config->flags = from->flags;
+    out_config->workers = from->workers != 0 ? from->workers : filchi_cpus_allowed();
+    if (out_config->workers > FILCH_MAX_WORKERS) {
+        out_config->workers = FILCH_MAX_WORKERS;
+    }
+    out_config->stack_bytes = from->stack_bytes != 0 ? from->stack_bytes : default_stack_bytes;
+    out_config->queue_tasks = from->queue_tasks != 0 ? from->queue_tasks : DEFAULT_QUEUE_TASKS;
+    strncpy(out_config->name, from->name != NULL ? from->name : default_name,
+            sizeof(out_config->name) - 1);
+    out_config->on_start = from->on_start;
+    out_config->on_stop = from->on_stop;
+    out_config->hook_arg = from->hook_arg;
+    out_config->allocator = from->allocator != NULL ? *from->allocator : filchi_libc_allocator;
+    return FILCH_OK;
+}
+
+/* Decimal digits of `number` from the end of `text`; returns where they begin. */
+static char *digits_before(char *end, unsigned number)
+{
+    do {
+        *--end = (char)('0' + number % 10);
+        number /= 10;
+    } while (number != 0);
+    return end;
+}
+
+void filchi_config_thread_name(const char *prefix, unsigned number,
+                               char out_name[FILCHI_THREAD_NAME_BYTES])
+{
+    char digits[FILCHI_THREAD_NAME_BYTES];
+    char *end = digits + sizeof(digits) - 1;
+    *end = '\0';
+    char *suffix = digits_before(end, number);
+    *--suffix = '-';
+    const size_t suffix_bytes = (size_t)(end - suffix);
+    const size_t room = FILCHI_THREAD_NAME_BYTES - 1 - suffix_bytes;
+    size_t prefix_bytes = strlen(prefix);
+    if (prefix_bytes > room) {
+        prefix_bytes = room;
+    }
+    memcpy(out_name, prefix, prefix_bytes);
+    memcpy(out_name + prefix_bytes, suffix, suffix_bytes + 1);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of every detached task: run or cancelled, cleaned up once, off the account. */
+#include "core/job.h"
+
+#include "base/alloc.h"
+#include "core/pool.h"
+#include "core/worker.h"
+
+enum { KEPT_NODES = 64, BATCH_NODES = 32 };
+
+static void list_push(filchi_node_list *list, filchi_job_node *node)
+{
+    node->next = list->first;
+    list->first = node;
+    list->count++;
+}
+
+static filchi_job_node *list_pop(filchi_node_list *list)
+{
+    filchi_job_node *node = list->first;
+    if (node != NULL) {
+        list->first = node->next;
+        list->count--;
+    }
+    return node;
+}
+
+static void move_nodes(filchi_node_list *to, filchi_node_list *from)
+{
+    for (int i = 0; i < BATCH_NODES && from->first != NULL; i++) {
+        list_push(to, list_pop(from));
+    }
+}
+
+filchi_job_node *filchi_job_node_get(filchi_worker *worker)
+{
+    filch_pool *pool = worker->cx.pool;
+    if (worker->nodes.first == NULL) {
+        filchi_mutex_lock(&pool->nodes.lock);
+        move_nodes(&worker->nodes, &pool->nodes.spare);
+        filchi_mutex_unlock(&pool->nodes.lock);
+    }
+    filchi_job_node *node = list_pop(&worker->nodes);
+    return node != NULL ? node : filchi_alloc(&pool->config.allocator, sizeof(*node));
+}
+
+void filchi_job_node_put(filchi_worker *worker, filchi_job_node *node)
+{
+    filch_pool *pool = worker->cx.pool;
+    list_push(&worker->nodes, node);
+    if (worker->nodes.count > KEPT_NODES) {
+        filchi_mutex_lock(&pool->nodes.lock);
+        move_nodes(&pool->nodes.spare, &worker->nodes);
+        filchi_mutex_unlock(&pool->nodes.lock);
+    }
+}
+
+void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *allocator)
+{
+    filchi_job_node *node = list_pop(list);
+    while (node != NULL) {
+        filchi_free(allocator, node, sizeof(*node));
+        node = list_pop(list);
+    }
+}
+
+static void run_fn(filch_cx *cx, filchi_job *job, void *arg)
+{
+    const char *label = cx->label;
+    cx->label = job->label;
+    job->fn(cx, arg);
+    cx->label = label;
+}
+
+/* Everything but the account. The owner of a filch_task may free it as soon as its function or its
+ * end is called: nothing here reads it. */
+static void run_and_end(filch_cx *cx, filchi_job *job)
+{
+    void *arg = job->kind == FILCHI_JOB_INLINE ? job->data : job->arg;
+    const bool cancelled = filchi_pool_cancelling(cx->pool);
+    if (!cancelled) {
+        run_fn(cx, job, arg);
+    }
+    if (job->end != NULL) {
+        job->end(arg, cancelled ? FILCH_CANCELLED : FILCH_RAN);
+    }
+    if (job->kind == FILCHI_JOB_HEAP) {
+        filchi_free(&cx->pool->config.allocator, arg, job->heap_bytes);
+    }
+    filchi_counters_add(&cx->worker->counters,
+                        cancelled ? FILCHI_COUNT_CANCELLED : FILCHI_COUNT_RUN);
+}
+
+void filchi_job_run(filch_cx *cx, void *job)
+{
+    run_and_end(cx, job);
+    filchi_pool_task_ended(cx->pool);
+}
+
+void filchi_job_node_run(filch_cx *cx, void *object)
+{
+    filchi_job_node *node = object;
+    run_and_end(cx, &node->job);
+    filchi_job_node_put(cx->worker, node);
+    filchi_pool_task_ended(cx->pool);
+}
+
+void filchi_job_task_store(filch_task *task, filch_end_fn *end, const char *label)
+{
+    task->priv[0] = (uintptr_t)end;
+    task->priv[1] = (uintptr_t)label;
+}
+
+void filchi_job_task_run(filch_cx *cx, void *object)
+{
+    const filch_task *task = object;
+    filchi_job job;
+    job.fn = task->fn;
+    job.arg = task->arg;
+    job.end = (filch_end_fn *)task->priv[0];
+    job.label = (const char *)task->priv[1];
+    job.kind = FILCHI_JOB_POINTER;
+    run_and_end(cx, &job);
+    filchi_pool_task_ended(cx->pool);
+}

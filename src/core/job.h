@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Running detached tasks, and the nodes that hold them while they lie in a worker's deque. Nodes
+ * are recycled by whoever ran them: each worker keeps a few, the pool the rest, so that a warm pool
+ * allocates nothing even if one worker posts and others run. */
+#ifndef FILCHI_CORE_JOB_H
+#define FILCHI_CORE_JOB_H
+
+#include "plat/plat.h"
+#include "queue/job.h"
+
+typedef struct filchi_worker filchi_worker;
+
+typedef struct filchi_job_node {
+    filchi_job job;
+    struct filchi_job_node *next;
+} filchi_job_node;
+
+typedef struct filchi_node_list {
+    filchi_job_node *first;
+    uint32_t count;
+} filchi_node_list;
+
+/* Shared by the workers of a pool. */
+typedef struct filchi_node_store {
+    filchi_mutex lock;
+    filchi_node_list spare;
+} filchi_node_store;
+
+/* A node for a post by this worker; NULL without memory. */
+filchi_job_node *filchi_job_node_get(filchi_worker *worker);
+void filchi_job_node_put(filchi_worker *worker, filchi_job_node *node);
+void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *allocator);
+
+/* Run functions for items (core/cx.h): a filchi_job, a filchi_job_node, a filch_task. Each runs the
+ * task, or ends it if the pool is being cancelled, and takes it off the pool's account. */
+void filchi_job_run(filch_cx *cx, void *job);
+void filchi_job_node_run(filch_cx *cx, void *node);
+void filchi_job_task_run(filch_cx *cx, void *task);
+
+/* What a submitted filch_task keeps of its options. */
+void filchi_job_task_store(filch_task *task, filch_end_fn *end, const char *label);
+
+#endif

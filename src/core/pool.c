@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a pool: create, shut down, destroy, and the default pool. A worker never takes
+ * `life`: a shutdown holds it while it waits for the workers. */
+#include "core/pool.h"
+
+#include "base/alloc.h"
+
+/* Everything that needs no worker. Undone in reverse on failure. */
+static filch_status init_parts(filch_pool *pool)
+{
+    if (!filchi_mutex_init(&pool->gate)) {
+        return FILCH_E_NOMEM;
+    }
+    if (!filchi_mutex_init(&pool->life)) {
+        goto fail_life;
+    }
+    if (!filchi_sleep_init(&pool->sleep)) {
+        goto fail_sleep;
+    }
+    if (!filchi_eventcount_init(&pool->room, &pool->room_waiters, FILCHI_WAKE_OLDEST)) {
+        goto fail_room;
+    }
+    if (!filchi_eventcount_init(&pool->quiet, &pool->quiet_waiters, FILCHI_WAKE_OLDEST)) {
+        goto fail_quiet;
+    }
+    if (!filchi_board_init(&pool->board)) {
+        goto fail_board;
+    }
+    if (!filchi_mutex_init(&pool->nodes.lock)) {
+        goto fail_nodes;
+    }
+    if (filchi_injector_init(&pool->injector, pool->config.queue_tasks, &pool->config.allocator) !=
+        FILCH_OK) {
+        goto fail_injector;
+    }
+    return FILCH_OK;
+
+fail_injector:
+    filchi_mutex_destroy(&pool->nodes.lock);
+fail_nodes:
+    filchi_board_destroy(&pool->board);
+fail_board:
+    filchi_eventcount_destroy(&pool->quiet);
+fail_quiet:
+    filchi_eventcount_destroy(&pool->room);
+fail_room:
+    filchi_sleep_destroy(&pool->sleep);
+fail_sleep:
+    filchi_mutex_destroy(&pool->life);
+fail_life:
+    filchi_mutex_destroy(&pool->gate);
+    return FILCH_E_NOMEM;
+}
+
+static void destroy_parts(filch_pool *pool)
+{
+    filchi_mutex_destroy(&pool->nodes.lock);
+    filchi_board_destroy(&pool->board);
+    filchi_eventcount_destroy(&pool->quiet);
+    filchi_eventcount_destroy(&pool->room);
+    filchi_sleep_destroy(&pool->sleep);
+    filchi_mutex_destroy(&pool->life);
+    filchi_mutex_destroy(&pool->gate);
+}
+
+static void destroy_workers(filch_pool *pool, bool forked)
+{
+    const size_t bytes = pool->workers_asked * sizeof(filchi_worker *);
+    for (unsigned i = 0; pool->workers != NULL && i < pool->workers_asked; i++) {
+        if (pool->workers[i] != NULL) {
+            filchi_worker_destroy(pool->workers[i], forked);
+        }
+    }
+    filchi_free(&pool->config.allocator, pool->workers, bytes);
+}
+
+static filch_status create_workers(filch_pool *pool)
+{
+    const unsigned asked = pool->config.workers;
+    pool->workers_asked = asked;
+    pool->workers = filchi_alloc_zeroed(&pool->config.allocator, asked * sizeof(filchi_worker *));
+    if (pool->workers == NULL) {
+        return FILCH_E_NOMEM;
+    }
+    for (unsigned i = 0; i < asked; i++) {
+        pool->workers[i] = filchi_worker_create(pool, i);
+        if (pool->workers[i] == NULL) {
+            return FILCH_E_NOMEM;
+        }
+    }
+    return FILCH_OK;
+}
+
+/* In a child the locks and sleepers are those of threads that are not there: a condition variable,
+ * for one, would wait for them. Only memory is freed then. */
+static void free_pool(filch_pool *pool, bool forked)
+{
+    const filch_allocator allocator = pool->config.allocator;
+    destroy_workers(pool, forked);
+    filchi_job_nodes_free(&pool->nodes.spare, &allocator);
+    filchi_injector_fini(&pool->injector);
+    if (!forked) {
+        destroy_parts(pool);
+    }
+    filchi_free(&allocator, pool, sizeof(*pool));
+}
+
+/* Tell the workers to end, and wake them. */
+static void stop_workers(filch_pool *pool)
+{
+    /* [STOP-2] seq_cst, pairs with STOP-1: a worker that misses it is on the list we wake. */
+    filchi_store_seq_cst_u32(&pool->stop, 1);
+    filchi_sleep_wake_all(pool);
+}
+
+static void join_workers(filch_pool *pool)
+{
+    for (unsigned i = 0; i < pool->worker_count; i++) {
+        filchi_thread_join(&pool->workers[i]->thread);
+    }
+}
+
+/* Start as many threads as can be had. They wait at the gate meanwhile. */
+static filch_status start_workers(filch_pool *pool)
+{
+    const filchi_config *config = &pool->config;
+    filch_status status = FILCH_OK;
+    filchi_mutex_lock(&pool->gate);
+    while (status == FILCH_OK && pool->worker_count < config->workers) {
+        filchi_worker *worker = pool->workers[pool->worker_count];
+        char name[FILCHI_THREAD_NAME_BYTES];
+        filchi_config_thread_name(config->name, worker->index, name);
+        if (filchi_thread_start(&worker->thread, filchi_worker_main, worker, config->stack_bytes,
+                                name)) {
+            pool->worker_count++;
+        } else {
+            status = FILCH_E_THREAD;
+        }
+    }
+    const bool strict = (config->flags & FILCH_POOL_STRICT) != 0;
+    if (pool->worker_count != 0 && !strict) {
+        status = FILCH_OK; /* smaller than asked for; statistics say so */
+    }
+    pool->given_up = status != FILCH_OK;
+    filchi_mutex_unlock(&pool->gate);
+    if (status != FILCH_OK) {
+        join_workers(pool);
+    }
+    return status;
+}
+
+/* Tries of an idle worker before it parks: about 30 us of pauses, the latency of a wake; next to
+ * nothing where workers outnumber CPUs, since a searcher then takes the CPU from one that works. */
+enum { SEARCH_ROUNDS = 24, SEARCH_ROUNDS_CROWDED = 4 };
+
+filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool)
+{
+    filchi_config filled;
+    if (out_pool == NULL) {
+        return FILCH_E_INVALID;
+    }
+    filch_status status = filchi_config_fill(config, &filled);
+    if (status != FILCH_OK) {
+        return status;
+    }
+    filch_pool *pool = filchi_alloc_zeroed(&filled.allocator, sizeof(*pool));
+    if (pool == NULL) {
+        return FILCH_E_NOMEM;
+    }
+    pool->config = filled;
+    pool->generation = filchi_fork_generation();
+    pool->search_rounds =
+        filled.workers > filchi_cpus_allowed() ? SEARCH_ROUNDS_CROWDED : SEARCH_ROUNDS;
+    status = init_parts(pool);
+    if (status != FILCH_OK) {
+        filchi_free(&filled.allocator, pool, sizeof(*pool));
+        return status;
+    }
+    status = create_workers(pool);
+    if (status == FILCH_OK) {
+        status = start_workers(pool);
+    }
+    if (status != FILCH_OK) {
+        free_pool(pool, false);
+        return status;
+    }
+    *out_pool = pool;
+    return FILCH_OK;
+}
+
+static void fill_report(const filch_pool *pool, filch_shutdown_report *report)
+{
+    *report = (filch_shutdown_report){ .accepted = filchi_injector_count(&pool->injector),
+                                       .refused = filchi_load_relaxed_u64(&pool->refused) };
+    for (unsigned i = 0; i < pool->worker_count; i++) {
+        const filchi_counters *counters = &pool->workers[i]->counters;
+        report->accepted += filchi_counters_get(counters, FILCHI_COUNT_POSTED);
+        report->ran += filchi_counters_get(counters, FILCHI_COUNT_RUN);
+        report->cancelled += filchi_counters_get(counters, FILCHI_COUNT_CANCELLED);
+    }
+}
+
+/* Under `life`. */
+static filch_status shut_down(filch_pool *pool, filch_shutdown_mode mode, filch_time until)
+{
+    if (pool->stopped) {
+        return FILCH_OK;
+    }
+    const uint64_t flags =
+        FILCHI_ACCOUNT_CLOSED | (mode == FILCH_CANCEL ? FILCHI_ACCOUNT_CANCEL : 0);
+    /* [CLOSE-1] seq_cst, pairs with CLOSE-1: of an entry and a close one comes first. */
+    (void)filchi_or_seq_cst_u64(&pool->account, flags);
+    const filch_status status = filchi_pool_wait_account(pool, until);
+    if (status == FILCH_OK) {
+        stop_workers(pool);
+        join_workers(pool);
+        pool->stopped = true;
+    }
+    return status;
+}
+
+filch_status filch_pool_shutdown(filch_pool *pool, filch_shutdown_mode mode, filch_time until,
+                                 filch_shutdown_report *out_report)
+{
+    if (pool == NULL || (mode != FILCH_DRAIN && mode != FILCH_CANCEL)) {
+        return FILCH_E_INVALID;
+    }
+    if (filchi_pool_forked(pool)) {
+        return FILCH_E_FORKED;
+    }
+    if (filchi_worker_here(pool) != NULL) {
+        return FILCH_E_ON_WORKER;
+    }
+    if (!filchi_mutex_try_lock(&pool->life)) {
+        return FILCH_E_BUSY;
+    }
+    const filch_status status = shut_down(pool, mode, until);
+    if (out_report != NULL && (status == FILCH_OK || status == FILCH_E_TIMEOUT)) {
+        fill_report(pool, out_report);
+    }
+    filchi_mutex_unlock(&pool->life);
+    return status;
+}
+
+filch_status filch_pool_destroy(filch_pool *pool)
+{
+    if (pool == NULL) {
+        return FILCH_OK;
+    }
+    if (pool->is_default) {
+        return FILCH_E_INVALID;
+    }
+    const bool forked = filchi_pool_forked(pool);
+    if (forked) {
+        const filch_cx *cx = filchi_thread_local_get();
+        if (cx != NULL && cx->pool == pool) {
+            filchi_thread_local_set(NULL); /* a child made inside a task of this pool */
+        }
+    } else {
+        const filch_status status = filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, NULL);
+        if (status != FILCH_OK) {
+            return status;
+        }
+    }
+    free_pool(pool, forked);
+    return FILCH_OK;
+}
+
+filch_pool *filch_default_pool(void)
+{
+    static filchi_atomic_uptr shared;
+    for (;;) {
+        /* [POOL-1] acquire, pairs with POOL-2: the pool is complete. */
+        const uintptr_t seen = filchi_load_acquire_uptr(&shared);
+        filch_pool *pool = (filch_pool *)seen;
+        if (pool != NULL && !filchi_pool_forked(pool)) {
+            return pool;
+        }
+        filch_pool *made = NULL;
+        if (filch_pool_create(NULL, &made) != FILCH_OK) {
+            return NULL;
+        }
+        made->is_default = true;
+        /* [POOL-2] acq_rel, pairs with POOL-1: whoever sees the pool sees all of it. */
+        if (filchi_cas_acq_rel_uptr(&shared, seen, (uintptr_t)made)) {
+            return made; /* the parent's pool, if there was one, stays as it is */
+        }
+        made->is_default = false;
+        (void)filch_pool_destroy(made);
+    }
+}
+
+unsigned filch_pool_workers(const filch_pool *pool)
+{
+    return pool != NULL ? pool->worker_count : 0;
+}
+
+unsigned filch_slots(const filch_pool *pool)
+{
+    return pool != NULL ? pool->worker_count + 1 : 0;
+}
+
+filch_status filch_pool_wait_quiet(filch_pool *pool, filch_time until)
+{
+    if (pool == NULL) {
+        return FILCH_E_INVALID;
+    }
+    if (filchi_pool_forked(pool)) {
+        return FILCH_E_FORKED;
+    }
+    if (filchi_worker_here(pool) != NULL) {
+        return FILCH_E_ON_WORKER;
+    }
+    return filchi_pool_wait_account(pool, until);
+}
+
+filch_cx *filch_here(void)
+{
+    filch_cx *cx = filchi_thread_local_get();
+    return cx != NULL && !filchi_pool_forked(cx->pool) ? cx : NULL;
+}
+
+filch_pool *filch_cx_pool(const filch_cx *cx)
+{
+    return cx != NULL ? cx->pool : NULL;
+}
+
+unsigned filch_cx_worker(const filch_cx *cx)
+{
+    return cx->worker != NULL ? cx->worker->index : cx->pool->worker_count;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The pool's insides: workers, injector, board, sleep, and the account of what is pending. */
+#ifndef FILCHI_CORE_POOL_H
+#define FILCHI_CORE_POOL_H
+
+#include <filch/pool.h>
+
+#include "core/job.h"
+#include "core/offer.h"
+#include "core/sleep.h"
+#include "core/worker.h"
+#include "queue/injector.h"
+
+/* A configuration with every default filled in. */
+typedef struct filchi_config {
+    unsigned flags;
+    unsigned workers;
+    size_t stack_bytes;
+    size_t queue_tasks;
+    char name[FILCHI_THREAD_NAME_BYTES];
+    void (*on_start)(void *hook_arg, unsigned worker);
+    void (*on_stop)(void *hook_arg, unsigned worker);
+    void *hook_arg;
+    filch_allocator allocator;
+} filchi_config;
+
+/* NULL config: all defaults. */
+filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *out_config);
+
+/* "<prefix>-<number>" in 15 bytes, the prefix cut if it must be. */
+void filchi_config_thread_name(const char *prefix, unsigned number,
+                               char out_name[FILCHI_THREAD_NAME_BYTES]);
+
+/* The account: tasks accepted and not ended in the low half, foreign threads inside a call above
+ * it, then two flags. One word, so that "closed?" and "one more" are a single step. */
+#define FILCHI_ACCOUNT_TASK ((uint64_t)1)
+#define FILCHI_ACCOUNT_TASKS ((uint64_t)0xffffffff)
+#define FILCHI_ACCOUNT_CALLER ((uint64_t)1 << 32)
+#define FILCHI_ACCOUNT_CALLERS ((uint64_t)0x3fffffff << 32)
+#define FILCHI_ACCOUNT_CANCEL ((uint64_t)1 << 62) /* start nothing any more */
+#define FILCHI_ACCOUNT_CLOSED ((uint64_t)1 << 63) /* no work from foreign threads any more */
+
+/* I: set before the workers pass the gate   L: under `life`   A: atomic, any thread */
+struct filch_pool {
+    _Alignas(FILCHI_CACHELINE) filchi_atomic_u64 account;      /* A */
+    _Alignas(FILCHI_CACHELINE) filchi_sleep sleep;             /* A */
+    _Alignas(FILCHI_CACHELINE) filchi_injector injector;       /* A */
+    _Alignas(FILCHI_CACHELINE) filchi_atomic_u64 room_waiters; /* A: threads waiting for room */
+    filchi_eventcount room;                                    /* the injector has room */
+    filchi_atomic_u64 quiet_waiters;                           /* A */
+    filchi_eventcount quiet;                                   /* no task is pending */
+    filchi_board board;                                        /* open loops */
+    filchi_node_store nodes;                                   /* spare nodes for detached tasks */
+    filchi_atomic_u64 refused;                                 /* A: counter */
+    filchi_atomic_u64 room_waits;                              /* A: counter */
+    filchi_atomic_u32 stop;                                    /* A: the workers shall end */
+    bool given_up;           /* I: create failed; the workers end without a hook */
+    filchi_mutex gate;       /* held by create until worker_count is known */
+    filchi_mutex life;       /* held by shutdown */
+    bool stopped;            /* L: the threads are joined */
+    bool is_default;         /* I */
+    uint32_t generation;     /* I: filchi_fork_generation() of its process */
+    uint32_t search_rounds;  /* I: tries before an idle worker parks */
+    unsigned worker_count;   /* I */
+    unsigned workers_asked;  /* I */
+    filchi_worker **workers; /* I: workers_asked of them; worker_count have a thread */
+    filchi_config config;    /* I */
+};
+
+bool filchi_pool_forked(const filch_pool *pool);
+bool filchi_pool_stopping(const filch_pool *pool);
+bool filchi_pool_cancelling(const filch_pool *pool);
+
+/* A foreign thread enters a call that hands work in: one more caller and one more task. False:
+ * closed, and it is out again. Its last touch of the pool is filchi_pool_caller_exit. */
+bool filchi_pool_caller_enter(filch_pool *pool);
+void filchi_pool_caller_exit(filch_pool *pool);
+
+/* One accepted task has ended. */
+void filchi_pool_task_ended(filch_pool *pool);
+
+/* Wait until no task is pending and nobody is inside a call. FILCH_E_TIMEOUT, FILCH_E_NOMEM. */
+filch_status filchi_pool_wait_account(filch_pool *pool, filch_time until);
+
+/* Hand a job in from a foreign thread that has entered; waits while the injector is full. */
+void filchi_pool_inject(filch_pool *pool, const filchi_job *job);
+/* Take one from the injector and let a producer that waits for room know. */
+bool filchi_pool_take_injected(filch_pool *pool, filchi_job *out_job);
+
+#endif

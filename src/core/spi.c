@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* The narrow door for the rooms above core. */
+#include "core/spi.h"
+
+#include "base/compiler.h"
+#include "core/pool.h"
+
+bool filchi_spi_isolate(filch_cx *cx, bool isolated)
+{
+    const bool before = cx->isolated;
+    cx->isolated = isolated;
+    return before;
+}
+
+void *filchi_spi_scratch(filch_cx *cx, size_t bytes, filchi_arena_mark *out_mark)
+{
+    const filchi_arena_mark mark = filchi_arena_here(&cx->arena);
+    void *block = filchi_arena_alloc(&cx->arena, bytes, FILCHI_CACHELINE);
+    if (block != NULL) {
+        *out_mark = mark;
+    }
+    return block;
+}
+
+void filchi_spi_scratch_release(filch_cx *cx, filchi_arena_mark mark)
+{
+    filchi_arena_release(&cx->arena, mark);
+}
+
+void filchi_spi_wait(filch_cx *cx, filchi_latch *latch)
+{
+    filchi_latch_wait(latch, cx->parker);
+}
+
+filch_cx *filchi_spi_own_cx(filch_pool *pool)
+{
+    filchi_worker *worker = filchi_worker_here(pool);
+    return worker != NULL ? &worker->cx : NULL;
+}
+
+filch_status filchi_guest_enter(filchi_guest *guest, filch_pool *pool)
+{
+    if (!filchi_parker_init(&guest->parker)) {
+        return FILCH_E_NOMEM;
+    }
+    if (!filchi_pool_caller_enter(pool)) {
+        filchi_parker_destroy(&guest->parker);
+        return FILCH_E_CLOSED;
+    }
+    filch_cx *cx = &guest->cx;
+    filchi_deque_init_closed(&cx->forks);
+    cx->pool = pool;
+    cx->worker = NULL;
+    cx->parker = &guest->parker;
+    cx->label = NULL;
+    cx->newest_fork = NULL;
+    cx->help_floor = NULL;
+    cx->help_depth = 0;
+    cx->isolated = false;
+    filchi_rng_seed(&cx->rng, pool->worker_count);
+    filchi_arena_init(&cx->arena, &pool->config.allocator);
+    return FILCH_OK;
+}
+
+void filchi_guest_leave(filchi_guest *guest)
+{
+    filch_pool *pool = guest->cx.pool;
+    filchi_arena_fini(&guest->cx.arena);
+    filchi_parker_destroy(&guest->parker);
+    filchi_pool_task_ended(pool);
+    filchi_pool_caller_exit(pool);
+}
+
+bool filchi_spi_forked(const filch_pool *pool)
+{
+    return filchi_pool_forked(pool);
+}
+
+const filchi_counters *filchi_spi_counters(const filch_pool *pool, unsigned worker)
+{
+    return &pool->workers[worker]->counters;
+}
+
+filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
+{
+    /* relaxed, all: a moment's view */
+    const uint64_t account = filchi_load_relaxed_u64(&pool->account);
+    return (filchi_spi_figures){
+        .workers_asked = pool->workers_asked,
+        .queue_tasks = filchi_injector_capacity(&pool->injector),
+        .injected = filchi_injector_count(&pool->injector),
+        .refused = filchi_load_relaxed_u64(&pool->refused),
+        .pending = (account & FILCHI_ACCOUNT_TASKS) + ((account & FILCHI_ACCOUNT_CALLERS) >> 32),
+        .room_waits = filchi_load_relaxed_u64(&pool->room_waits),
+    };
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* The narrow door for the rooms above core: what loops and statistics need, and no more. */
+#ifndef FILCHI_CORE_SPI_H
+#define FILCHI_CORE_SPI_H
+
+#include <filch/pool.h>
+
+#include "core/offer.h"
+#include "rec/counters.h"
+#include "sync/latch.h"
+
+/* Lanes. */
+
+/* Set whether waits on this lane run other work; returns what it was. */
+bool filchi_spi_isolate(filch_cx *cx, bool isolated);
+
+/* Scratch memory on the lane, in last-in first-out order. NULL without memory. */
+void *filchi_spi_scratch(filch_cx *cx, size_t bytes, filchi_arena_mark *out_mark);
+void filchi_spi_scratch_release(filch_cx *cx, filchi_arena_mark mark);
+
+/* Wait for a latch on this lane without running anything. */
+void filchi_spi_wait(filch_cx *cx, filchi_latch *latch);
+
+/* Foreign threads: a lane for the length of one call. */
+
+typedef struct filchi_guest {
+    filch_cx cx;
+    filchi_parker parker;
+} filchi_guest;
+
+/* The calling thread's own lane if it is a worker of `pool`, else NULL. */
+filch_cx *filchi_spi_own_cx(filch_pool *pool);
+
+/* Enter the pool as a guest; it counts as a pending task until it leaves. FILCH_E_CLOSED,
+ * FILCH_E_NOMEM. */
+filch_status filchi_guest_enter(filchi_guest *guest, filch_pool *pool);
+void filchi_guest_leave(filchi_guest *guest);
+
+/* Pools. */
+
+bool filchi_spi_forked(const filch_pool *pool);
+const filchi_counters *filchi_spi_counters(const filch_pool *pool, unsigned worker);
+
+/* Pool-wide figures for filch_stats_read. */
+typedef struct filchi_spi_figures {
+    unsigned workers_asked;
+    size_t queue_tasks;
+    uint64_t injected;
+    uint64_t refused;
+    uint64_t pending;
+    uint64_t room_waits;
+} filchi_spi_figures;
+
+filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* Handing work in: posts, submitted tasks, roots. A worker's own posts go onto its deque; all
+ * others through the injector, whose producers wait while it is full. A foreign thread never
+ * touches a worker's deque. */
+#include <filch/fork.h>
+#include <filch/task.h>
+
+#include "base/alloc.h"
+#include "core/pool.h"
+
+#include <string.h>
+
+/* The injector. */
+
+static void wait_for_room(filch_pool *pool, const filchi_job *job)
+{
+    filchi_parker parker;
+    filchi_waiter waiter;
+    /* relaxed: a counter */
+    (void)filchi_add_relaxed_u64(&pool->room_waits, 1);
+    if (!filchi_parker_init(&parker)) {
+        while (!filchi_injector_put(&pool->injector, job)) {
+            filchi_thread_yield();
+        }
+        return;
+    }
+    filchi_waiter_init(&waiter, &parker);
+    for (;;) {
+        filchi_eventcount_prepare(&pool->room, &waiter, 1);
+        if (filchi_injector_put(&pool->injector, job)) {
+            (void)filchi_eventcount_cancel(&pool->room, &waiter, (uint64_t)-1);
+            break;
+        }
+        (void)filchi_eventcount_wait(&pool->room, &waiter, INT64_MAX, 0);
+        if (filchi_injector_put(&pool->injector, job)) {
+            break;
+        }
+    }
+    filchi_parker_destroy(&parker);
+}
+
+void filchi_pool_inject(filch_pool *pool, const filchi_job *job)
+{
+    if (FILCHI_UNLIKELY(!filchi_injector_put(&pool->injector, job))) {
+        wait_for_room(pool, job);
+    }
+    if (filchi_sleep_task_needs_wake(filchi_sleep_look(&pool->sleep))) {
+        filchi_sleep_wake_for_task(pool);
+    }
+}
+
+bool filchi_pool_take_injected(filch_pool *pool, filchi_job *out_job)
+{
+    if (!filchi_injector_take(&pool->injector, out_job)) {
+        return false;
+    }
+    /* [SUBMIT-2] seq_cst, pairs with EC-1, INJ-4: a producer that waits for room is seen here, or
+     * sees the cell that has become free. */
+    if (FILCHI_UNLIKELY(filchi_load_seq_cst_u64(&pool->room_waiters) != 0) &&
+        filchi_injector_has_room(&pool->injector)) {
+        filchi_eventcount_wake_all(&pool->room, (uint64_t)-1);
+    }
+    return true;
+}
+
+static filch_status submit_foreign(filch_pool *pool, const filchi_job *job)
+{
+    if (!filchi_pool_caller_enter(pool)) {
+        return FILCH_E_CLOSED;
+    }
+    filchi_pool_inject(pool, job);
+    filchi_pool_caller_exit(pool);
+    return FILCH_OK;
+}
+
+/* A worker's own deque. */
+
+static bool accept_own(filch_pool *pool)
+{
+    /* relaxed: orders nothing by itself; the task that posts is pending, so nobody sees quiet */
+    const uint64_t before = filchi_add_relaxed_u64(&pool->account, FILCHI_ACCOUNT_TASK);
+    if ((before & FILCHI_ACCOUNT_CANCEL) == 0) {
+        return true;
+    }
+    filchi_pool_task_ended(pool);
+    return false;
+}
+
+static bool push_own(filchi_worker *worker, void *object, filchi_run_fn *run)
+{
+    const filch_item item = { (uintptr_t)object, (uintptr_t)run };
+    return object != NULL && filchi_deque_push(&worker->tasks, item) == FILCH_OK;
+}
+
+/* There is no room for the task: run it here, inside the post, if the stack allows. */
+static filch_status run_inline(filchi_worker *worker, void *object, filchi_run_fn *run)
+{
+    filch_pool *pool = worker->cx.pool;
+    if (filchi_stack_pointer() <= worker->cx.help_floor) {
+        (void)filchi_add_relaxed_u64(&pool->refused, 1);
+        filchi_pool_task_ended(pool);
+        return FILCH_E_FULL;
+    }
+    filchi_counters_add(&worker->counters, FILCHI_COUNT_POSTED);
+    filchi_counters_add(&worker->counters, FILCHI_COUNT_INLINE);
+    run(&worker->cx, object);
+    return FILCH_OK;
+}
+
+static void published_own(filchi_worker *worker)
+{
+    filchi_counters_add(&worker->counters, FILCHI_COUNT_POSTED);
+    filch_pool *pool = worker->cx.pool;
+    if (filchi_sleep_task_needs_wake(filchi_sleep_look(&pool->sleep))) {
+        filchi_sleep_wake_for_task(pool);
+    }
+}
+
+static filch_status refuse(filch_pool *pool, filch_status why)
+{
+    (void)filchi_add_relaxed_u64(&pool->refused, 1);
+    return why;
+}
+
+static filch_status submit_own(filchi_worker *worker, filchi_job *job)
+{
+    filch_pool *pool = worker->cx.pool;
+    if (!accept_own(pool)) {
+        return refuse(pool, FILCH_E_CLOSED);
+    }
+    filchi_job_node *node = filchi_job_node_get(worker);
+    if (node != NULL) {
+        node->job = *job;
+        if (push_own(worker, node, filchi_job_node_run)) {
+            published_own(worker);
+            return FILCH_OK;
+        }
+        filchi_job_node_put(worker, node);
+    }
+    return run_inline(worker, job, filchi_job_run);
+}
+
+/* The public calls. */
+
+static bool options_valid(const filch_submit_options *options)
+{
+    static const filch_submit_options empty = FILCH_SUBMIT_OPTIONS_INIT;
+    return options == NULL ||
+           (options->size == sizeof(*options) && options->flags == 0 &&
+            memcmp(options->reserved, empty.reserved, sizeof(empty.reserved)) == 0);
+}
+
+/* Copy the caller's bytes into the job, or into a block of their own. */
+static filch_status job_take_data(filch_pool *pool, filchi_job *job, const void *data, size_t bytes)
+{
+    if (bytes == 0) {
+        job->kind = FILCHI_JOB_POINTER;
+        job->arg = (void *)(uintptr_t)data;
+    } else if (bytes <= FILCH_POST_INLINE_BYTES) {
+        job->kind = FILCHI_JOB_INLINE;
+        memcpy(job->data, data, bytes);
+    } else {
+        job->kind = FILCHI_JOB_HEAP;
+        job->heap_bytes = bytes;
+        job->arg = filchi_alloc(&pool->config.allocator, bytes);
+        if (job->arg == NULL) {
+            return FILCH_E_NOMEM;
+        }
+        memcpy(job->arg, data, bytes);
+    }
+    return FILCH_OK;
+}
+
+filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t bytes,
+                        const filch_submit_options *options)
+{
+    if (pool == NULL || fn == NULL || (data == NULL && bytes != 0) || !options_valid(options)) {
+        return FILCH_E_INVALID;
+    }
+    if (filchi_pool_forked(pool)) {
+        return FILCH_E_FORKED;
+    }
+    filchi_job job;
+    job.fn = fn;
+    job.end = options != NULL ? options->end : NULL;
+    job.label = options != NULL ? options->label : NULL;
+    filch_status status = job_take_data(pool, &job, data, bytes);
+    if (status != FILCH_OK) {
+        return refuse(pool, status);
+    }
+    filchi_worker *worker = filchi_worker_here(pool);
+    status = worker != NULL ? submit_own(worker, &job) : submit_foreign(pool, &job);
+    if (status != FILCH_OK && job.kind == FILCHI_JOB_HEAP) {
+        filchi_free(&pool->config.allocator, job.arg, bytes);
+    }
+    return status;
+}
+
+static filch_status submit_own_task(filchi_worker *worker, filch_task *task,
+                                    const filch_submit_options *options)
+{
+    filch_pool *pool = worker->cx.pool;
+    if (!accept_own(pool)) {
+        return refuse(pool, FILCH_E_CLOSED);
+    }
+    filchi_job_task_store(task, options != NULL ? options->end : NULL,
+                          options != NULL ? options->label : NULL);
+    if (push_own(worker, task, filchi_job_task_run)) {
+        published_own(worker);
+        return FILCH_OK;
+    }
+    return run_inline(worker, task, filchi_job_task_run);
+}
+
+filch_status filch_submit(filch_pool *pool, filch_task *task, const filch_submit_options *options)
+{
+    if (pool == NULL || task == NULL || task->fn == NULL || !options_valid(options)) {
+        return FILCH_E_INVALID;
+    }
+    if (filchi_pool_forked(pool)) {
+        return FILCH_E_FORKED;
+    }
+    filchi_worker *worker = filchi_worker_here(pool);
+    if (worker != NULL) {
+        return submit_own_task(worker, task, options);
+    }
+    filchi_job job;
+    job.fn = task->fn;
+    job.arg = task->arg;
+    job.end = options != NULL ? options->end : NULL;
+    job.label = options != NULL ? options->label : NULL;
+    job.kind = FILCHI_JOB_POINTER;
+    return submit_foreign(pool, &job);
+}
+
+const char *filch_label(const filch_cx *cx)
+{
+    return cx != NULL ? cx->label : NULL;
+}

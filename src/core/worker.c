@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a worker: its own tasks, then the injector, then others' work, then sleep. */
+#include "core/worker.h"
+
+#include "base/alloc.h"
+#include "core/pool.h"
+#include "sync/backoff.h"
+
+enum {
+    FIRST_CAPACITY = 256, /* items; 4 KiB a deque */
+    INJECTOR_TICKS = 61,  /* own tasks between two looks at the injector; prime, so that it
+                             does not fall into step with what the tasks do */
+    HELP_STACK_PART = 4,  /* a wait helps until a quarter of the stack is left */
+    FIRST_TICK = INJECTOR_TICKS - 1
+};
+
+static const size_t max_forks = (size_t)1 << 30; /* spawned children of one worker */
+static const size_t max_tasks = (size_t)1 << 24; /* detached tasks of one worker */
+
+static bool lane_init(filchi_worker *worker, filch_pool *pool)
+{
+    filch_cx *cx = &worker->cx;
+    const filch_allocator *allocator = &pool->config.allocator;
+    if (filchi_deque_init(&cx->forks, FIRST_CAPACITY, max_forks, allocator) != FILCH_OK) {
+        return false;
+    }
+    cx->pool = pool;
+    cx->worker = worker;
+    cx->parker = &worker->parker;
+    filchi_rng_seed(&cx->rng, worker->index);
+    filchi_arena_init(&cx->arena, allocator);
+    return true;
+}
+
+filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
+{
+    const filch_allocator *allocator = &pool->config.allocator;
+    filchi_worker *worker = filchi_alloc_zeroed(allocator, sizeof(*worker));
+    if (worker == NULL) {
+        return NULL;
+    }
+    worker->index = index;
+    worker->tick = FIRST_TICK;
+    if (!filchi_parker_init(&worker->parker)) {
+        goto fail_parker;
+    }
+    if (!lane_init(worker, pool)) {
+        goto fail_lane;
+    }
+    if (filchi_deque_init(&worker->tasks, FIRST_CAPACITY, max_tasks, allocator) != FILCH_OK) {
+        goto fail_tasks;
+    }
+    filchi_waiter_init(&worker->waiter, &worker->parker);
+    return worker;
+
+fail_tasks:
+    filchi_deque_fini(&worker->cx.forks);
+fail_lane:
+    filchi_parker_destroy(&worker->parker);
+fail_parker:
+    filchi_free(allocator, worker, sizeof(*worker));
+    return NULL;
+}
+
+void filchi_worker_destroy(filchi_worker *worker, bool forked)
+{
+    const filch_allocator *allocator = &worker->cx.pool->config.allocator;
+    filchi_job_nodes_free(&worker->nodes, allocator);
+    filchi_deque_fini(&worker->tasks);
+    filchi_arena_fini(&worker->cx.arena);
+    filchi_deque_fini(&worker->cx.forks);
+    if (!forked) {
+        filchi_parker_destroy(&worker->parker);
+    }
+    filchi_free(allocator, worker, sizeof(*worker));
+}
+
+filchi_worker *filchi_worker_here(const filch_pool *pool)
+{
+    const filch_cx *cx = filchi_thread_local_get();
+    return cx != NULL && cx->pool == pool ? cx->worker : NULL;
+}
+
+static bool take_injected(filchi_worker *worker, filch_item *out_item, filchi_job *storage)
+{
+    if (!filchi_pool_take_injected(worker->cx.pool, storage)) {
+        return false;
+    }
+    filchi_counters_add(&worker->counters, FILCHI_COUNT_INJECTED);
+    *out_item = (filch_item){ (uintptr_t)storage, (uintptr_t)filchi_job_run };
+    return true;
+}
+
+static bool take_own(filchi_worker *worker, filch_item *out_item)
+{
+    if ((worker->cx.pool->config.flags & FILCH_POOL_FIFO) == 0) {
+        return filchi_deque_pop(&worker->tasks, out_item);
+    }
+    filch_steal_result result = FILCH_STEAL_LOST;
+    while (result == FILCH_STEAL_LOST) { /* each loss is a thief's win: this ends */
+        result = filchi_deque_steal(&worker->tasks, out_item);
+    }
+    return result == FILCH_STEAL_GOT;
+}
+
+/* Work for which the worker need not look at others: its own, then what came from outside; now and
+ * then the other way round, so that tasks that post tasks for ever keep nobody out. */
+static bool take_near(filchi_worker *worker, filch_item *out_item, filchi_job *storage)
+{
+    worker->tick++;
+    if (worker->tick % INJECTOR_TICKS == 0 && take_injected(worker, out_item, storage)) {
+        return true;
+    }
+    return take_own(worker, out_item) || take_injected(worker, out_item, storage);
+}
+
+/* Search, and sleep in between, until there is work or the pool stops. */
+static bool search(filchi_worker *worker, filch_item *out_item, filchi_job *storage)
+{
+    filch_pool *pool = worker->cx.pool;
+    filchi_backoff backoff;
+    filchi_backoff_reset(&backoff);
+    bool found = false;
+    uint32_t round = 0;
+    filchi_sleep_search_begin(pool);
+    while (!found && !filchi_pool_stopping(pool)) {
+        found = filchi_steal_any(worker, out_item) || take_injected(worker, out_item, storage);
+        if (found) {
+            break;
+        }
+        round++;
+        if (round < pool->search_rounds) {
+            filchi_backoff_wait(&backoff);
+        } else {
+            filchi_sleep_idle(worker);
+            filchi_backoff_reset(&backoff);
+            round = 0;
+        }
+    }
+    filchi_sleep_search_end(pool);
+    return found;
+}
+
+static void work(filchi_worker *worker)
+{
+    filch_pool *pool = worker->cx.pool;
+    filch_item item;
+    filchi_job storage;
+    while (!filchi_pool_stopping(pool)) {
+        if (take_near(worker, &item, &storage) || search(worker, &item, &storage)) {
+            filchi_run_item(&worker->cx, item);
+        }
+    }
+}
+
+static void find_stack(filchi_worker *worker)
+{
+    char *low = NULL;
+    size_t bytes = 0;
+    if (filchi_thread_stack(&low, &bytes)) {
+        worker->cx.help_floor = low + bytes / HELP_STACK_PART;
+    } else {
+        /* the stack begins about here and is as large as we asked for */
+        const size_t usable = worker->cx.pool->config.stack_bytes / HELP_STACK_PART * 3;
+        worker->cx.help_floor = filchi_stack_pointer() - usable;
+    }
+}
+
+void filchi_worker_main(void *arg)
+{
+    filchi_worker *worker = arg;
+    filch_pool *pool = worker->cx.pool;
+    (void)filchi_point_hit(FILCHI_AT_WORKER_START);
+    /* the creator holds it until it knows how many workers there are */
+    filchi_mutex_lock(&pool->gate);
+    filchi_mutex_unlock(&pool->gate);
+    if (pool->given_up) {
+        return;
+    }
+    find_stack(worker);
+    const filchi_config *config = &pool->config;
+    if (config->on_start != NULL) {
+        config->on_start(config->hook_arg, worker->index);
+    }
+    filchi_thread_local_set(&worker->cx);
+    work(worker);
+    filchi_thread_local_set(NULL);
+    if (config->on_stop != NULL) {
+        config->on_stop(config->hook_arg, worker->index);
+    }
+}

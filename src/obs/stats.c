@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading the counters. */
+#include <filch/stats.h>
+
+#include "core/spi.h"
+
+static void add_worker(const filchi_counters *from, filch_worker_stats *to)
+{
+    to->tasks_run += filchi_counters_get(from, FILCHI_COUNT_RUN);
+    to->tasks_cancelled += filchi_counters_get(from, FILCHI_COUNT_CANCELLED);
+    to->tasks_inline += filchi_counters_get(from, FILCHI_COUNT_INLINE);
+    to->tasks_posted += filchi_counters_get(from, FILCHI_COUNT_POSTED);
+    to->injected_taken += filchi_counters_get(from, FILCHI_COUNT_INJECTED);
+    to->forks_stolen += filchi_counters_get(from, FILCHI_COUNT_FORKS_STOLEN);
+    to->loops_joined += filchi_counters_get(from, FILCHI_COUNT_LOOPS_JOINED);
+    to->steals_won += filchi_counters_get(from, FILCHI_COUNT_STEALS_WON);
+    to->steals_lost += filchi_counters_get(from, FILCHI_COUNT_STEALS_LOST);
+    to->steals_empty += filchi_counters_get(from, FILCHI_COUNT_STEALS_EMPTY);
+    to->parks += filchi_counters_get(from, FILCHI_COUNT_PARKS);
+    to->wakes += filchi_counters_get(from, FILCHI_COUNT_WAKES);
+}
+
+filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
+{
+    if (pool == NULL || out_stats == NULL || out_stats->size != sizeof(*out_stats)) {
+        return FILCH_E_INVALID;
+    }
+    if (filchi_spi_forked(pool)) {
+        return FILCH_E_FORKED;
+    }
+    const filchi_spi_figures figures = filchi_spi_read_figures(pool);
+    filch_stats stats = FILCH_STATS_INIT;
+    stats.workers = filch_pool_workers(pool);
+    stats.workers_asked = figures.workers_asked;
+    stats.queue_tasks = figures.queue_tasks;
+    stats.park_backend = filchi_park_backend();
+    stats.refused = figures.refused;
+    stats.pending = figures.pending;
+    stats.queue_waits = figures.room_waits;
+    for (unsigned i = 0; i < stats.workers; i++) {
+        add_worker(filchi_spi_counters(pool, i), &stats.total);
+    }
+    stats.accepted = figures.injected + stats.total.tasks_posted;
+    *out_stats = stats;
+    return FILCH_OK;
+}
+
+filch_status filch_stats_read_worker(const filch_pool *pool, unsigned worker,
+                                     filch_worker_stats *out_stats)
+{
+    if (pool == NULL || out_stats == NULL || worker >= filch_pool_workers(pool)) {
+        return FILCH_E_INVALID;
+    }
+    if (filchi_spi_forked(pool)) {
+        return FILCH_E_FORKED;
+    }
+    filch_worker_stats stats = { 0 };
+    add_worker(filchi_spi_counters(pool, worker), &stats);
+    *out_stats = stats;
+    return FILCH_OK;
+}

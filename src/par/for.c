@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Indexed loops. [0, n) is cut into units of one grain; each participant owns a range of units in
+ * one word, takes units from its front, and steals the back half of another's when its own is
+ * empty. A range says nothing but which units nobody has taken yet, so an old value in a CAS is
+ * as good as a new one with the same bits.
+ *
+ * The caller is participant 0. Others are admitted through the pool's board until the loop closes;
+ * the caller then waits for those inside, and runs nothing meanwhile. */
+#include <filch/parallel.h>
+
+#include "base/compiler.h"
+#include "core/spi.h"
+
+#include <string.h>
+
+enum {
+    UNITS_PER_WORKER = 64, /* automatic grain: the last unit costs at most 1/64 of a share */
+    STEAL_SWEEPS = 2       /* a thief between its CAS and its store hides a range for a moment */
+};
+
+static const uint64_t max_block_units = (uint64_t)1 << 31; /* units that one loop object serves */
+
+/* A range of units, lo in the high half, hi in the low half; empty when they are equal. */
+typedef struct part {
+    _Alignas(FILCHI_CACHELINE) filchi_atomic_u64 range;
+} part;
+
+/* I: set at init   B: under the board's lock   A: atomic */
+typedef struct loop {
+    filchi_offer offer;       /* B */
+    filch_range_fn *body;     /* I */
+    void *ctx;                /* I */
+    size_t n;                 /* I */
+    size_t grain;             /* I */
+    size_t first_unit;        /* I: of this block */
+    part *parts;              /* I */
+    unsigned limit;           /* I: participants */
+    unsigned admitted;        /* B: the caller included */
+    filchi_atomic_u32 slots;  /* A: slots given out */
+    filchi_atomic_u64 inside; /* A: participants that have not left */
+    filchi_latch done;        /* A: set by the last to leave, unless it is the caller */
+} loop;
+
+static uint64_t range_of(uint64_t lo, uint64_t hi)
+{
+    return lo << 32 | hi;
+}
+
+static uint64_t range_lo(uint64_t range)
+{
+    return range >> 32;
+}
+
+static uint64_t range_hi(uint64_t range)
+{
+    return range & 0xffffffffu;
+}
+
+/* Take the first unit of an own range. */
+static bool take_unit(part *own, uint64_t *out_unit)
+{
+    /* relaxed, here and below: a range carries no data; the board and the latch order the rest */
+    uint64_t range = filchi_load_relaxed_u64(&own->range);
+    while (range_lo(range) < range_hi(range)) {
+        const uint64_t rest = range_of(range_lo(range) + 1, range_hi(range));
+        if (filchi_cas_relaxed_u64(&own->range, &range, rest)) {
+            *out_unit = range_lo(range);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Move the back half of the victim's units into the own range, which is empty. */
+static bool steal_half(part *victim, part *own)
+{
+    uint64_t range = filchi_load_relaxed_u64(&victim->range);
+    while (range_lo(range) < range_hi(range)) {
+        const uint64_t units = range_hi(range) - range_lo(range);
+        const uint64_t middle = range_hi(range) - (units + 1) / 2;
+        if (filchi_cas_relaxed_u64(&victim->range, &range, range_of(range_lo(range), middle))) {
+            filchi_store_relaxed_u64(&own->range, range_of(middle, range_hi(range)));
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool steal_units(loop *job, unsigned slot)
+{
+    for (int sweep = 0; sweep < STEAL_SWEEPS; sweep++) {
+        for (unsigned i = 1; i < job->limit; i++) {
+            if (steal_half(&job->parts[(slot + i) % job->limit], &job->parts[slot])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void run_unit(filch_cx *cx, const loop *job, uint64_t unit, unsigned slot)
+{
+    const size_t lo = (job->first_unit + (size_t)unit) * job->grain;
+    const size_t hi = job->n - lo > job->grain ? lo + job->grain : job->n;
+    job->body(cx, job->ctx, (filch_range){ lo, hi, slot });
+}
+
+static void participate(filch_cx *cx, loop *job, unsigned slot)
+{
+    part *own = &job->parts[slot];
+    const bool isolated = filchi_spi_isolate(cx, true);
+    do {
+        uint64_t unit;
+        while (take_unit(own, &unit)) {
+            run_unit(cx, job, unit, slot);
+        }
+    } while (steal_units(job, slot));
+    (void)filchi_spi_isolate(cx, isolated);
+}
+
+static bool has_units(const loop *job)
+{
+    for (unsigned i = 0; i < job->limit; i++) {
+        const uint64_t range = filchi_load_relaxed_u64(&job->parts[i].range);
+        if (range_lo(range) < range_hi(range)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Under the board's lock, so never after the close. */
+static filchi_admission admit(filchi_offer *offer)
+{
+    loop *job = FILCHI_CONTAINER(offer, loop, offer);
+    if (job->admitted == job->limit || !has_units(job)) {
+        return FILCHI_EXHAUSTED;
+    }
+    job->admitted++;
+    /* relaxed: the caller, inside itself, reads it after the close */
+    (void)filchi_add_relaxed_u64(&job->inside, 1);
+    return job->admitted == job->limit ? FILCHI_ADMITTED_LAST : FILCHI_ADMITTED;
+}
+
+/* Leave the loop. True for the last one. */
+static bool leave(loop *job)
+{
+    /* [LOOP-1] acq_rel, pairs with LOOP-1: what the bodies wrote is visible to the last to leave,
+     * who is the caller or sets the latch for it. */
+    return filchi_add_acq_rel_u64(&job->inside, (uint64_t)-1) == 1;
+}
+
+static void run_joined(filch_cx *cx, void *object)
+{
+    loop *job = FILCHI_CONTAINER(object, loop, offer);
+    /* relaxed: a number of its own is all it has to be */
+    participate(cx, job, filchi_add_relaxed_u32(&job->slots, 1));
+    if (leave(job)) {
+        filchi_latch_set(&job->done); /* the loop may be gone */
+    }
+}
+
+static void run_shared(filch_cx *cx, loop *job, uint64_t units)
+{
+    for (unsigned i = 0; i < job->limit; i++) {
+        filchi_store_relaxed_u64(&job->parts[i].range, range_of(0, i == 0 ? units : 0));
+    }
+    job->offer.admit = admit;
+    job->offer.run = run_joined;
+    job->admitted = 1;
+    filchi_store_relaxed_u32(&job->slots, 1);
+    filchi_store_relaxed_u64(&job->inside, 1);
+    filchi_latch_init(&job->done);
+    filchi_offer_open(filch_cx_pool(cx), &job->offer);
+    participate(cx, job, 0);
+    filchi_offer_close(filch_cx_pool(cx), &job->offer);
+    if (!leave(job)) {
+        filchi_spi_wait(cx, &job->done);
+    }
+}
+
+static void run_serial(filch_cx *cx, const loop *job, uint64_t units)
+{
+    const bool isolated = filchi_spi_isolate(cx, true);
+    for (uint64_t unit = 0; unit < units; unit++) {
+        run_unit(cx, job, unit, 0);
+    }
+    (void)filchi_spi_isolate(cx, isolated);
+}
+
+/* At most max_block_units units from job->first_unit on. */
+static void run_block(filch_cx *cx, loop *job, uint64_t units)
+{
+    const unsigned workers = filch_pool_workers(filch_cx_pool(cx));
+    filchi_arena_mark mark;
+    job->limit = units < workers ? (unsigned)units : workers;
+    job->parts = job->limit > 1 ? filchi_spi_scratch(cx, job->limit * sizeof(part), &mark) : NULL;
+    if (job->parts == NULL) {
+        run_serial(cx, job, units);
+        return;
+    }
+    run_shared(cx, job, units);
+    filchi_spi_scratch_release(cx, mark);
+}
+
+static size_t choose_grain(const filch_loop *options, size_t n, unsigned workers)
+{
+    if (options != NULL && options->grain != 0) {
+        return options->grain;
+    }
+    const size_t grain = n / ((size_t)UNITS_PER_WORKER * workers);
+    return grain != 0 ? grain : 1;
+}
+
+static void run_loop(filch_cx *cx, size_t n, filch_range_fn *body, void *ctx,
+                     const filch_loop *options)
+{
+    loop job = { .body = body, .ctx = ctx, .n = n };
+    job.grain = choose_grain(options, n, filch_pool_workers(filch_cx_pool(cx)));
+    uint64_t left = n / job.grain + (n % job.grain != 0);
+    while (left != 0) {
+        const uint64_t units = left < max_block_units ? left : max_block_units;
+        run_block(cx, &job, units);
+        job.first_unit += (size_t)units;
+        left -= units;
+    }
+}
+
+static bool options_valid(const filch_loop *options)
+{
+    static const filch_loop empty = FILCH_LOOP_INIT;
+    return options == NULL ||
+           (options->size == sizeof(*options) && options->flags == 0 &&
+            memcmp(options->reserved, empty.reserved, sizeof(empty.reserved)) == 0);
+}
+
+filch_status filch_for(filch_cx *cx, size_t n, filch_range_fn *body, void *ctx,
+                       const filch_loop *options)
+{
+    if (cx == NULL || body == NULL || !options_valid(options)) {
+        return FILCH_E_INVALID;
+    }
+    run_loop(cx, n, body, ctx, options);
+    return FILCH_OK;
+}
+
+filch_status filch_for_on(filch_pool *pool, size_t n, filch_range_fn *body, void *ctx,
+                          const filch_loop *options)
+{
+    if (pool == NULL || body == NULL || !options_valid(options)) {
+        return FILCH_E_INVALID;
+    }
+    if (filchi_spi_forked(pool)) {
+        return FILCH_E_FORKED;
+    }
+    filch_cx *own = filchi_spi_own_cx(pool);
+    if (own != NULL) {
+        run_loop(own, n, body, ctx, options);
+        return FILCH_OK;
+    }
+    filchi_guest guest;
+    const filch_status status = filchi_guest_enter(&guest, pool);
+    if (status == FILCH_OK) {
+        run_loop(&guest.cx, n, body, ctx, options);
+        filchi_guest_leave(&guest);
+    }
+    return status;
+}

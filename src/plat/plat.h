@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* The contract with the operating system: threads, locks, parking, clock, CPUs, fork. One file per
+ * duty and system implements it; the build chooses the files. Nothing above this room includes a
+ * header of the system.
+ *
+ * Pre-conditions for all: pointers are valid; objects are initialised once and destroyed once, by
+ * a thread that knows that nobody uses them. No function here changes errno. */
+#ifndef FILCHI_PLAT_PLAT_H
+#define FILCHI_PLAT_PLAT_H
+
+#include "base/atomic.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Threads (thread_posix.c). */
+
+typedef struct filchi_thread {
+    pthread_t handle;
+} filchi_thread;
+
+typedef void filchi_thread_main(void *arg);
+
+enum { FILCHI_THREAD_NAME_BYTES = 16 }; /* the zero included */
+
+/* Start a thread with a stack of its own size and a guard page, all signals blocked but those that
+ * a fault raises in the thread itself, cancellation off, and a name. False if it cannot start. */
+bool filchi_thread_start(filchi_thread *out_thread, filchi_thread_main *main, void *arg,
+                         size_t stack_bytes, const char *name);
+void filchi_thread_join(filchi_thread *thread);
+
+/* Let others run; for waits that another running thread ends within a few instructions. */
+void filchi_thread_yield(void);
+
+/* A number that no other live thread has. */
+uintptr_t filchi_thread_self(void);
+
+/* Lowest address and size of the calling thread's stack; false if the system does not say. */
+bool filchi_thread_stack(char **out_low, size_t *out_bytes);
+
+/* One pointer per thread, NULL at first. */
+void *filchi_thread_local_get(void);
+void filchi_thread_local_set(void *value);
+
+/* Locks: for slow paths only (thread_posix.c). */
+
+typedef struct filchi_mutex {
+    pthread_mutex_t handle;
+} filchi_mutex;
+
+bool filchi_mutex_init(filchi_mutex *mutex);
+void filchi_mutex_destroy(filchi_mutex *mutex);
+void filchi_mutex_lock(filchi_mutex *mutex);
+bool filchi_mutex_try_lock(filchi_mutex *mutex);
+void filchi_mutex_unlock(filchi_mutex *mutex);
+
+/* Parking (park_linux.c on a futex, park_posix.c on a condition variable). A parker holds at most
+ * one token. Unpark adds it; park takes it, waiting for it if need be. */
+
+typedef struct filchi_parker {
+    filchi_atomic_u32 state;
+    pthread_mutex_t lock;     /* park_posix.c only */
+    pthread_cond_t condition; /* park_posix.c only */
+} filchi_parker;
+
+bool filchi_parker_init(filchi_parker *parker);
+void filchi_parker_destroy(filchi_parker *parker);
+
+/* Take the token. Only one thread parks on a parker. False: `deadline_ns` on the monotonic clock
+ * passed first (INT64_MAX: never). What the unparker wrote before is visible afterwards. */
+bool filchi_park(filchi_parker *parker, int64_t deadline_ns);
+
+/* Add the token. From any thread. Once the parked thread has taken the token, this call does not
+ * touch the parker any more: the parked thread may then free it. */
+void filchi_unpark(filchi_parker *parker);
+
+/* "futex" or "condvar". */
+const char *filchi_park_backend(void);
+
+/* Clock (clock_posix.c): nanoseconds of the monotonic clock. */
+int64_t filchi_clock_ns(void);
+
+/* CPUs in the affinity mask of the calling thread, at least 1 (cpuset_linux.c). */
+unsigned filchi_cpus_allowed(void);
+
+/* Fork (atfork_posix.c): how many forks lie between this process and the one that first asked. A
+ * pool made at another generation belongs to an ancestor. */
+uint32_t filchi_fork_generation(void);
+
+#endif

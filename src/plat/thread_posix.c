@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads, thread-locals and mutexes on POSIX threads. */
+#include "plat/plat.h"
+
+#include "base/check.h"
+#include "base/fault.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the new thread needs to know; freed by it. */
+typedef struct start_args {
+    filchi_thread_main *main;
+    void *arg;
+    char name[FILCHI_THREAD_NAME_BYTES];
+} start_args;
+
+static void *thread_main(void *raw)
+{
+    start_args args = *(start_args *)raw;
+    free(raw);
+    /* a task that is cancelled half way would leave its joiner waiting for ever */
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    (void)pthread_setname_np(pthread_self(), args.name);
+    args.main(args.arg);
+    return NULL;
+}
+
+/* Everything the process may be sent; not what a thread raises by its own fault, since a blocked
+ * fault kills the process without asking its handler. */
+static void signals_to_block(sigset_t *set)
+{
+    static const int own_faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+    (void)sigfillset(set);
+    for (size_t i = 0; i < sizeof(own_faults) / sizeof(own_faults[0]); i++) {
+        (void)sigdelset(set, own_faults[i]);
+    }
+}
+
+static bool start_with_stack(filchi_thread *out_thread, start_args *args, size_t stack_bytes)
+{
+    pthread_attr_t attr;
+    if (pthread_attr_init(&attr) != 0) {
+        return false;
+    }
+    bool started = pthread_attr_setstacksize(&attr, stack_bytes) == 0;
+    if (started) {
+        sigset_t block;
+        sigset_t before;
+        signals_to_block(&block);
+        /* the new thread inherits the mask: it never runs with a signal open */
+        (void)pthread_sigmask(SIG_SETMASK, &block, &before);
+        started = pthread_create(&out_thread->handle, &attr, thread_main, args) == 0;
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    (void)pthread_attr_destroy(&attr);
+    return started;
+}
+
+bool filchi_thread_start(filchi_thread *out_thread, filchi_thread_main *main, void *arg,
+                         size_t stack_bytes, const char *name)
+{
+    if (filchi_point_hit(FILCHI_AT_THREAD_START)) {
+        return false;
+    }
+    const int saved = errno;
+    start_args *args = malloc(sizeof(*args));
+    bool started = false;
+    if (args != NULL) {
+        args->main = main;
+        args->arg = arg;
+        strncpy(args->name, name, sizeof(args->name) - 1);
+        args->name[sizeof(args->name) - 1] = '\0';
+        started = start_with_stack(out_thread, args, stack_bytes);
+        if (!started) {
+            free(args);
+        }
+    }
+    errno = saved;
+    return started;
+}
+
+void filchi_thread_join(filchi_thread *thread)
+{
+    (void)pthread_join(thread->handle, NULL);
+}
+
+void filchi_thread_yield(void)
+{
+    (void)sched_yield();
+}
+
+uintptr_t filchi_thread_self(void)
+{
+    return (uintptr_t)pthread_self();
+}
+
+bool filchi_thread_stack(char **out_low, size_t *out_bytes)
+{
+    const int saved = errno;
+    pthread_attr_t attr;
+    bool known = false;
+    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        void *low = NULL;
+        size_t bytes = 0;
+        known = pthread_attr_getstack(&attr, &low, &bytes) == 0;
+        if (known) {
+            *out_low = low;
+            *out_bytes = bytes;
+        }
+        (void)pthread_attr_destroy(&attr);
+    }
+    errno = saved;
+    return known;
+}
+
+static _Thread_local void *thread_local_value;
+
+void *filchi_thread_local_get(void)
+{
+    return thread_local_value;
+}
+
+void filchi_thread_local_set(void *value)
+{
+    thread_local_value = value;
+}
+
+bool filchi_mutex_init(filchi_mutex *mutex)
+{
+    return pthread_mutex_init(&mutex->handle, NULL) == 0;
+}
+
+void filchi_mutex_destroy(filchi_mutex *mutex)
+{
+    (void)pthread_mutex_destroy(&mutex->handle);
+}
+
+void filchi_mutex_lock(filchi_mutex *mutex)
+{
+    const int failed = pthread_mutex_lock(&mutex->handle);
+    FILCHI_ASSERT(failed == 0);
+    (void)failed;
+}
+
+bool filchi_mutex_try_lock(filchi_mutex *mutex)
+{
+    return pthread_mutex_trylock(&mutex->handle) == 0;
+}
+
+void filchi_mutex_unlock(filchi_mutex *mutex)
+{
+    (void)pthread_mutex_unlock(&mutex->handle);
+}

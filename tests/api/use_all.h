@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Uses each INIT macro and calls each function of the public headers once. It is only compiled, in
+ * every C and C++ standard that the headers promise; scripts/check_headers.py asks for the missing
+ * ones. Nothing here is meant to be run. */
+#include <filch/filch.h>
+
+void use_all(filch_pool *pool, filch_cx *cx, filch_deque *deque);
+
+static void use_fn(filch_cx *cx, void *arg)
+{
+    (void)cx;
+    (void)arg;
+}
+
+static uintptr_t use_word(filch_cx *cx, uintptr_t arg)
+{
+    (void)cx;
+    return arg;
+}
+
+static void use_range(filch_cx *cx, void *ctx, filch_range range)
+{
+    (void)cx;
+    (void)ctx;
+    (void)range;
+}
+
+static void use_end(void *data, filch_end how)
+{
+    (void)data;
+    (void)how;
+}
+
+static void use_base(void)
+{
+    (void)filch_strerror(FILCH_OK);
+    (void)filch_version();
+    (void)filch_time_now();
+    (void)filch_time_after_ns(1);
+    (void)filch_time_after_ms(1);
+    (void)filch_cpus_allowed();
+    (void)FILCH_VERSION_STRING;
+}
+
+static void use_deque(filch_deque *deque)
+{
+    filch_deque *made;
+    filch_item item = { 1, 2 };
+    (void)filch_deque_create(1, FILCH_DEQUE_MAX_CAPACITY, NULL, &made);
+    filch_deque_adopt(deque);
+    (void)filch_deque_push(deque, item);
+    (void)filch_deque_pop(deque, &item);
+    (void)filch_deque_steal(deque, &item);
+    (void)filch_deque_size(deque);
+    (void)filch_deque_capacity(deque);
+    (void)filch_deque_retired_bytes(deque);
+    filch_deque_destroy(deque);
+}
+
+static void use_pool(filch_pool *pool, filch_cx *cx)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    filch_shutdown_report report;
+    filch_pool *made;
+    config.flags = FILCH_POOL_STRICT | FILCH_POOL_FIFO;
+    (void)filch_pool_create(&config, &made);
+    (void)filch_pool_workers(pool);
+    (void)filch_slots(pool);
+    (void)filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, &report);
+    (void)filch_pool_destroy(pool);
+    (void)filch_default_pool();
+    (void)filch_run(pool, use_fn, NULL);
+    (void)filch_pool_wait_quiet(pool, FILCH_NOW);
+    (void)filch_here();
+    (void)filch_cx_pool(cx);
+    (void)filch_cx_worker(cx);
+}
+
+static void use_fork(filch_pool *pool, filch_cx *cx)
+{
+    filch_fork_handle handle;
+    filch_scope scope;
+    filch_pair pair = filch_join2_word(cx, use_word, 1, use_word, pool != NULL);
+    uintptr_t value;
+    filch_join2(cx, use_fn, &pair, use_fn, NULL);
+    (void)filch_run_word(pool, use_word, 1, &value);
+    filch_fork(cx, &handle, use_word, 1);
+    (void)filch_join(cx, &handle);
+    filch_scope_begin(cx, &scope);
+    filch_spawn(cx, &scope, use_fn, NULL);
+    filch_scope_end(cx, &scope);
+}
+
+static void use_loops(filch_pool *pool, filch_cx *cx)
+{
+    filch_loop options = FILCH_LOOP_INIT;
+    options.grain = 16;
+    (void)filch_for(cx, 1, use_range, NULL, &options);
+    (void)filch_for_on(pool, 1, use_range, NULL, NULL);
+}
+
+static void use_tasks(filch_pool *pool, filch_cx *cx)
+{
+    filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
+    filch_task task = FILCH_TASK_INIT(use_fn, NULL);
+    char data[FILCH_POST_INLINE_BYTES] = { 0 };
+    options.end = use_end;
+    (void)filch_post(pool, use_fn, data, sizeof(data), &options);
+    (void)filch_submit(pool, &task, NULL);
+    (void)filch_label(cx);
+}
+
+static void use_stats(filch_pool *pool)
+{
+    filch_stats stats = FILCH_STATS_INIT;
+    filch_worker_stats one;
+    (void)filch_stats_read(pool, &stats);
+    (void)filch_stats_read_worker(pool, 0, &one);
+}
+
+void use_all(filch_pool *pool, filch_cx *cx, filch_deque *deque)
+{
+    use_base();
+    use_deque(deque);
+    use_pool(pool, cx);
+    use_fork(pool, cx);
+    use_loops(pool, cx);
+    use_tasks(pool, cx);
+    use_stats(pool);
+}
