@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that cannot be had: for each k the k-th allocation of a scenario fails, once or from then
+ * on. Creation gives a status, everything else degrades or gives a status; no task is lost, none
+ * runs twice, nothing leaks. */
+#include "support/pool.h"
+
+#include <string.h>
+
+#include "support/alloc.h"
+
+enum { WORKERS = 3, POSTS = 700, CHILDREN = 3000, INDICES = 20000, BIG_BYTES = 200 };
+
+typedef struct tally {
+    atomic_uint runs;
+    atomic_uint ends;
+    atomic_uint indices[INDICES];
+} tally;
+
+static tally the_tally;
+
+static void count_run(filch_cx *cx, void *arg)
+{
+    (void)cx;
+    (void)arg;
+    atomic_fetch_add(&the_tally.runs, 1);
+}
+
+static void count_end(void *data, filch_end how)
+{
+    (void)data;
+    TEST_CHECK(how == FILCH_RAN);
+    atomic_fetch_add(&the_tally.ends, 1);
+}
+
+static void count_range(filch_cx *cx, void *ctx, filch_range range)
+{
+    (void)cx;
+    (void)ctx;
+    TEST_CHECK(range.lo < range.hi && range.hi <= INDICES);
+    TEST_CHECK(range.slot <= WORKERS);
+    for (size_t i = range.lo; i < range.hi; i++) {
+        atomic_fetch_add(&the_tally.indices[i], 1);
+    }
+}
+
+/* What a scenario does with a pool; the number of tasks that must have run comes back. */
+typedef unsigned scenario_fn(filch_pool *pool);
+
+static filch_submit_options options_with_end(void)
+{
+    filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
+    options.end = count_end;
+    return options;
+}
+
+/* Posts of both sizes; the large ones may be refused for lack of memory. */
+static unsigned post_some(filch_pool *pool)
+{
+    unsigned char data[BIG_BYTES] = { 0 };
+    filch_submit_options options = options_with_end();
+    unsigned accepted = 0;
+    for (unsigned i = 0; i < POSTS; i++) {
+        size_t bytes = (i % 7 == 0) ? BIG_BYTES : FILCH_POST_INLINE_BYTES;
+        filch_status status = filch_post(pool, count_run, data, bytes, &options);
+        TEST_CHECK(status == FILCH_OK || status == FILCH_E_NOMEM);
+        TEST_CHECK(status == FILCH_OK || bytes > FILCH_POST_INLINE_BYTES);
+        accepted += (status == FILCH_OK);
+    }
+    return accepted;
+}
+
+static void post_inside(filch_cx *cx, void *arg)
+{
+    *(unsigned *)arg = post_some(filch_cx_pool(cx));
+}
+
+static unsigned scenario_foreign_posts(filch_pool *pool)
+{
+    return post_some(pool);
+}
+
+static unsigned scenario_worker_posts(filch_pool *pool)
+{
+    unsigned accepted = 0;
+    assert_int_equal(filch_run(pool, post_inside, &accepted), FILCH_OK);
+    return accepted;
+}
+
+static unsigned scenario_submits(filch_pool *pool)
+{
+    static filch_task tasks[POSTS];
+    filch_submit_options options = options_with_end();
+    for (unsigned i = 0; i < POSTS; i++) {
+        tasks[i] = (filch_task)FILCH_TASK_INIT(count_run, NULL);
+        assert_int_equal(filch_submit(pool, &tasks[i], &options), FILCH_OK);
+    }
+    assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
+    return POSTS;
+}
+
+static void spawn_inside(filch_cx *cx, void *arg)
+{
+    filch_scope scope;
+    filch_scope_begin(cx, &scope);
+    for (unsigned i = 0; i < CHILDREN; i++) {
+        filch_spawn(cx, &scope, count_run, arg);
+    }
+    filch_scope_end(cx, &scope);
+    TEST_CHECK(atomic_load(&the_tally.runs) == CHILDREN);
+}
+
+static unsigned scenario_scope(filch_pool *pool)
+{
+    assert_int_equal(filch_run(pool, spawn_inside, NULL), FILCH_OK);
+    atomic_fetch_add(&the_tally.ends, CHILDREN);
+    return CHILDREN;
+}
+
+static uintptr_t fork_deep(filch_cx *cx, uintptr_t depth)
+{
+    filch_fork_handle handle;
+    atomic_fetch_add(&the_tally.runs, 1);
+    if (depth == 0) {
+        return 1;
+    }
+    /* The fork is outstanding while the recursion goes on: the deque must grow. */
+    filch_fork(cx, &handle, fork_deep, 0);
+    uintptr_t below = fork_deep(cx, depth - 1);
+    return below + filch_join(cx, &handle);
+}
+
+static unsigned scenario_forks(filch_pool *pool)
+{
+    uintptr_t value = 0;
+    assert_int_equal(filch_run_word(pool, fork_deep, 600, &value), FILCH_OK);
+    assert_int_equal(value, 601);
+    atomic_fetch_add(&the_tally.ends, 1201);
+    return 1201;
+}
+
+static void expect_each_index_once(void)
+{
+    for (size_t i = 0; i < INDICES; i++) {
+        assert_int_equal(atomic_load(&the_tally.indices[i]), 1);
+        atomic_store(&the_tally.indices[i], 0);
+    }
+}
+
+static void loop_inside(filch_cx *cx, void *arg)
+{
+    (void)arg;
+    TEST_CHECK(filch_for(cx, INDICES, count_range, NULL, NULL) == FILCH_OK);
+}
+
+static unsigned scenario_loop(filch_pool *pool)
+{
+    assert_int_equal(filch_run(pool, loop_inside, NULL), FILCH_OK);
+    expect_each_index_once();
+    return 0;
+}
+
+static unsigned scenario_foreign_loop(filch_pool *pool)
+{
+    filch_status status = filch_for_on(pool, INDICES, count_range, NULL, NULL);
+    assert_int_equal(status, FILCH_OK);
+    expect_each_index_once();
+    return 0;
+}
+
+static filch_pool_config config_for(test_allocator *memory)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    test_allocator_init(memory);
+    config.workers = WORKERS;
+    config.queue_tasks = 64;
+    config.allocator = &memory->hooks;
+    return config;
+}
+
+/* One life of a pool in which the k-th allocation after its creation fails. Returns whether that
+ * many were asked for. */
+static bool one_life(scenario_fn *scenario, unsigned long k, bool for_good)
+{
+    test_allocator memory;
+    filch_pool_config config = config_for(&memory);
+    filch_pool *pool = test_pool_make_as(&config);
+    memset(&the_tally, 0, sizeof(the_tally));
+    test_allocator_fail(&memory, k, for_good);
+    unsigned expected = scenario(pool);
+    assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
+    assert_int_equal(atomic_load(&the_tally.runs), expected);
+    assert_int_equal(atomic_load(&the_tally.ends), expected);
+    bool reached = test_allocator_has_failed(&memory);
+    test_allocator_fail(&memory, 0, false);
+    /* Afterwards it works as if nothing had happened. */
+    memset(&the_tally, 0, sizeof(the_tally));
+    expected = scenario(pool);
+    assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
+    assert_int_equal(atomic_load(&the_tally.runs), expected);
+    test_pool_close(pool);
+    test_allocator_assert_balanced(&memory);
+    return reached;
+}
+
+static void expect_survives(scenario_fn *scenario)
+{
+    unsigned long step = (TEST_UNDER_ASAN || TEST_UNDER_TSAN) ? 7 : 1;
+    unsigned long k = 1;
+    while (one_life(scenario, k, false)) {
+        k += (k < 30) ? 1 : step;
+    }
+    for (unsigned long at = 1; at <= k; at += (at < 30) ? 1 : step) {
+        (void)one_life(scenario, at, true);
+    }
+}
+
+static void create__kth_allocation_fails__nomem_and_nothing_left(void **state)
+{
+    unsigned long k = 0;
+    (void)state;
+    for (;;) {
+        test_allocator memory;
+        int marker = 0;
+        filch_pool *pool = (filch_pool *)(void *)&marker;
+        filch_pool_config config = config_for(&memory);
+        test_allocator_fail(&memory, ++k, false);
+        filch_status status = filch_pool_create(&config, &pool);
+        if (status == FILCH_OK) {
+            assert_false(test_allocator_has_failed(&memory));
+            test_pool_close(pool);
+            test_allocator_assert_balanced(&memory);
+            break;
+        }
+        assert_int_equal(status, FILCH_E_NOMEM);
+        assert_ptr_equal(pool, &marker);
+        test_allocator_assert_balanced(&memory);
+    }
+    assert_true(k > WORKERS);
+}
+
+static void post__kth_allocation_fails__status_and_no_task_lost(void **state)
+{
+    (void)state;
+    expect_survives(scenario_foreign_posts);
+}
+
+static void post__in_a_task_kth_allocation_fails__no_task_lost(void **state)
+{
+    (void)state;
+    expect_survives(scenario_worker_posts);
+}
+
+static void submit__without_memory__works(void **state)
+{
+    (void)state;
+    expect_survives(scenario_submits);
+}
+
+static void scope__kth_allocation_fails__each_child_once(void **state)
+{
+    (void)state;
+    expect_survives(scenario_scope);
+}
+
+static void fork__kth_allocation_fails__runs_in_its_parent(void **state)
+{
+    (void)state;
+    expect_survives(scenario_forks);
+}
+
+static void for__kth_allocation_fails__each_index_once(void **state)
+{
+    (void)state;
+    expect_survives(scenario_loop);
+}
+
+static void for_on__kth_allocation_fails__each_index_once(void **state)
+{
+    (void)state;
+    expect_survives(scenario_foreign_loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {
+        cmocka_unit_test(create__kth_allocation_fails__nomem_and_nothing_left),
+        cmocka_unit_test(post__kth_allocation_fails__status_and_no_task_lost),
+        cmocka_unit_test(post__in_a_task_kth_allocation_fails__no_task_lost),
+        cmocka_unit_test(submit__without_memory__works),
+        cmocka_unit_test(scope__kth_allocation_fails__each_child_once),
+        cmocka_unit_test(fork__kth_allocation_fails__runs_in_its_parent),
+        cmocka_unit_test(for__kth_allocation_fails__each_index_once),
+        cmocka_unit_test(for_on__kth_allocation_fails__each_index_once),
+    };
+    test_begin(120);
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Pools for tests: see pool.h. */
+#include "support/pool.h"
+
+filch_pool *test_pool_make_as(const filch_pool_config *config)
+{
+    filch_pool *pool = NULL;
+    assert_int_equal(filch_pool_create(config, &pool), FILCH_OK);
+    assert_non_null(pool);
+    return pool;
+}
+
+filch_pool *test_pool_make(unsigned workers)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    config.workers = workers;
+    config.flags = FILCH_POOL_STRICT;
+    filch_pool *pool = test_pool_make_as(&config);
+    assert_int_equal(filch_pool_workers(pool), workers);
+    return pool;
+}
+
+filch_stats test_pool_stats(const filch_pool *pool)
+{
+    filch_stats stats = FILCH_STATS_INIT;
+    assert_int_equal(filch_stats_read(pool, &stats), FILCH_OK);
+    return stats;
+}
+
+void test_pool_close(filch_pool *pool)
+{
+    assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
+    filch_stats stats = test_pool_stats(pool);
+    assert_int_equal(stats.pending, 0);
+    assert_int_equal(stats.accepted, stats.total.tasks_run + stats.total.tasks_cancelled);
+    assert_int_equal(filch_pool_destroy(pool), FILCH_OK);
+    test_assert_clean();
+}
+
+void test_pool_run(filch_pool *pool, filch_fn *fn, void *arg)
+{
+    assert_int_equal(filch_run(pool, fn, arg), FILCH_OK);
+    test_assert_clean();
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Pools for tests: made and closed with the checks that hold for every pool. Main thread only. */
+#ifndef FILCH_TEST_POOL_H
+#define FILCH_TEST_POOL_H
+
+#include <filch/filch.h>
+
+#include "support/test.h"
+
+/* A pool of so many workers, with defaults otherwise; or as configured. */
+filch_pool *test_pool_make(unsigned workers);
+filch_pool *test_pool_make_as(const filch_pool_config *config);
+
+/* Wait until it is quiet, check that the sums agree, destroy it, and see no failed checks. */
+void test_pool_close(filch_pool *pool);
+
+/* The counters of a pool. */
+filch_stats test_pool_stats(const filch_pool *pool);
+
+/* Run as a root and insist on FILCH_OK. */
+void test_pool_run(filch_pool *pool, filch_fn *fn, void *arg);
+
+#endif
