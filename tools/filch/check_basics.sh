@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What every user meets first: help, version, exit codes, messages, JSON, a full disk.
+# Usage: check_basics.sh FILCH
+set -eu
+
+filch=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+    echo "check_basics: $*" >&2
+    exit 1
+}
+
+# expect CODE ARGUMENT...: run filch; output in $folder/out and $folder/err.
+expect() {
+    wanted=$1
+    shift
+    code=0
+    "$filch" "$@" >"$folder/out" 2>"$folder/err" || code=$?
+    [ "$code" -eq "$wanted" ] || fail "filch $*: exit code $code instead of $wanted"
+    if [ "$wanted" -eq 2 ]; then
+        head -n 1 "$folder/err" | grep -q '^filch[ a-z]*: ' || fail "filch $*: no message"
+        [ ! -s "$folder/out" ] || fail "filch $*: output beside an error"
+    else
+        [ ! -s "$folder/err" ] || fail "filch $*: something on stderr"
+    fi
+}
+
+for command in '' demo stats cpus; do
+    if [ "$command" = demo ] && "$filch" demo --help 2>&1 | grep -q 'left out'; then
+        continue
+    fi
+    # shellcheck disable=SC2086 # an empty command is no argument
+    expect 0 $command --help
+    grep -q '^Usage: filch' "$folder/out" || fail "$command --help: no usage"
+    [ "$(awk 'length > 100' "$folder/out" | wc -l)" -eq 0 ] || fail "$command --help: too wide"
+    # shellcheck disable=SC2086
+    expect 2 $command --nonsense
+done
+expect 0 --version
+grep -Eq '^filch [0-9]+\.[0-9]+\.[0-9]+$' "$folder/out" || fail "--version"
+expect 2
+expect 2 nonsense
+expect 2 stats --workers
+expect 2 stats --workers 0
+expect 2 stats --workers 4097
+expect 2 stats --workers 18446744073709551617
+expect 2 stats -w ' 2'
+expect 2 stats extra
+expect 2 cpus extra
+
+expect 0 cpus
+python3 -c '
+import json, os, sys
+found = json.load(sys.stdin)
+assert found["allowed"] == len(os.sched_getaffinity(0)), found' <"$folder/out" || fail "cpus"
+expect 0 cpus --table
+grep -q 'not read yet' "$folder/out" || fail "cpus: does not say what it does not read"
+
+for workers in 1 2 5; do
+    expect 0 stats --workers "$workers"
+    python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+workers = int(sys.argv[1])
+assert s["workers"] <= workers and s["workers_asked"] == workers
+assert len(s["per_worker"]) == s["workers"]
+assert s["accepted"] == s["total"]["tasks_run"] + s["total"]["tasks_cancelled"]
+for name, total in s["total"].items():
+    assert total == sum(one[name] for one in s["per_worker"]), name
+assert s["results_right"] and s["adds_up"]' "$workers" <"$folder/out" || fail "stats of $workers"
+done
+expect 0 stats --table --workers 40
+grep -q '^accepted .*: yes$' "$folder/out" || fail "stats --table"
+
+if [ -w /dev/full ]; then
+    code=0
+    "$filch" cpus >/dev/full 2>"$folder/err" || code=$?
+    [ "$code" -eq 2 ] || fail "a full disk gives exit code $code"
+fi
+echo "check_basics: ok"

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* filch stats: run a small mixed workload on a pool of its own and print the pool's counters.
+ *
+ * The workload has one of each: a tree of forks, a loop, tasks posted from outside, and tasks that
+ * post. Its results are checked, and so is accepted = ran + cancelled, from the counters and from
+ * the report of the shutdown. It is there to show the counters, not to measure anything. */
+#include "cli.h"
+#include "json.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <filch/filch.h>
+
+enum {
+    FIB_N = 24, /* 75,024 joins: long enough for every worker to wake up and steal */
+    LOOP_N = 1 << 23,
+    POSTS = 2000,  /* more than the injector holds, so that it fills up */
+    POSTS_EACH = 2 /* what each of them posts in turn */
+};
+
+static const struct counter {
+    const char *name;
+    const char *meaning;
+    size_t offset;
+} counters[] = {
+#define COUNTER(field, meaning)                                                                    \
+    {                                                                                              \
+#field, meaning, offsetof(filch_worker_stats, field)                                       \
+    }
+    COUNTER(tasks_run, "tasks and roots run"),
+    COUNTER(tasks_cancelled, "ended without being started"),
+    COUNTER(tasks_inline, "run inside their own post"),
+    COUNTER(tasks_posted, "accepted from its own tasks"),
+    COUNTER(injected_taken, "taken from the injector"),
+    COUNTER(forks_stolen, "forks taken from others"),
+    COUNTER(loops_joined, "joined a loop of another"),
+    COUNTER(steals_won, "steals: got an item"),
+    COUNTER(steals_lost, "steals: lost the race"),
+    COUNTER(steals_empty, "steals: nothing there"),
+    COUNTER(parks, "went to sleep"),
+    COUNTER(wakes, "woken for work"),
+#undef COUNTER
+};
+enum { COUNTERS = sizeof counters / sizeof counters[0] };
+
+typedef struct snapshot {
+    filch_stats sum;
+    filch_worker_stats *workers; /* sum.workers of them */
+    filch_shutdown_report report;
+    bool results_right;
+    bool adds_up;
+} snapshot;
+
+typedef struct workload {
+    _Atomic uint64_t tasks_seen;
+    uint64_t loop_sum; /* over the slots */
+    uint64_t *slot_sums;
+    uintptr_t fib;
+} workload;
+
+static uint64_t counter_of(const filch_worker_stats *stats, size_t i)
+{
+    return *(const uint64_t *)((const char *)stats + counters[i].offset);
+}
+
+static uintptr_t fib(filch_cx *cx, uintptr_t n)
+{
+    if (n < 2) {
+        return n;
+    }
+    const filch_pair pair = filch_join2_word(cx, fib, n - 1, fib, n - 2);
+    return pair.first + pair.second;
+}
+
+static void sum_range(filch_cx *cx, void *ctx, filch_range range)
+{
+    (void)cx;
+    workload *const work = ctx;
+    for (size_t i = range.lo; i < range.hi; i++) {
+        work->slot_sums[range.slot] += i;
+    }
+}
+
+static void count_task(filch_cx *cx, void *data)
+{
+    (void)cx;
+    workload *const work = *(workload *const *)data;
+    atomic_fetch_add_explicit(&work->tasks_seen, 1, memory_order_relaxed);
+}
+
+static void post_more(filch_cx *cx, void *data)
+{
+    workload *const work = *(workload *const *)data;
+    for (int i = 0; i < POSTS_EACH; i++) {
+        (void)filch_post(filch_cx_pool(cx), count_task, &work, sizeof work, NULL);
+    }
+    count_task(cx, data);
+}
+
+static filch_status run_workload(filch_pool *pool, workload *work)
+{
+    filch_status status = filch_run_word(pool, fib, FIB_N, &work->fib);
+    if (status == FILCH_OK) {
+        status = filch_for_on(pool, LOOP_N, sum_range, work, NULL);
+    }
+    for (int i = 0; i < POSTS && status == FILCH_OK; i++) {
+        status = filch_post(pool, post_more, &work, sizeof work, NULL);
+    }
+    if (status == FILCH_OK) {
+        status = filch_pool_wait_quiet(pool, FILCH_FOREVER);
+    }
+    for (unsigned slot = 0; slot < filch_slots(pool); slot++) {
+        work->loop_sum += work->slot_sums[slot];
+    }
+    return status;
+}
+
+static bool results_are_right(const workload *work)
+{
+    const uint64_t n = LOOP_N;
+    const uint64_t tasks = atomic_load_explicit(&work->tasks_seen, memory_order_relaxed);
+    return work->fib == 46368 && work->loop_sum == n * (n - 1) / 2 &&
+           tasks == (uint64_t)POSTS * (1 + POSTS_EACH);
+}
+
+static filch_status read_counters(filch_pool *pool, snapshot *snap)
+{
+    snap->sum = (filch_stats)FILCH_STATS_INIT;
+    filch_status status = filch_stats_read(pool, &snap->sum);
+    for (unsigned i = 0; i < filch_pool_workers(pool) && status == FILCH_OK; i++) {
+        status = filch_stats_read_worker(pool, i, &snap->workers[i]);
+    }
+    return status;
+}
+
+static bool counts_add_up(const snapshot *snap)
+{
+    const filch_stats *const sum = &snap->sum;
+    const filch_shutdown_report *const report = &snap->report;
+    return sum->accepted == sum->total.tasks_run + sum->total.tasks_cancelled &&
+           report->accepted == report->ran + report->cancelled && report->accepted == sum->accepted;
+}
+
+static filch_status measure(filch_pool *pool, snapshot *snap)
+{
+    const unsigned workers = filch_pool_workers(pool);
+    workload work = { .slot_sums = calloc(filch_slots(pool), sizeof(uint64_t)) };
+    snap->workers = calloc(workers, sizeof *snap->workers);
+    filch_status status = FILCH_E_NOMEM;
+    if (work.slot_sums != NULL && snap->workers != NULL) {
+        status = run_workload(pool, &work);
+    }
+    const filch_status shut = filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, &snap->report);
+    status = status != FILCH_OK ? status : shut;
+    if (status == FILCH_OK) {
+        /* Only now: idle workers go on looking for work, so that their counters still move. */
+        status = read_counters(pool, snap);
+    }
+    snap->results_right = results_are_right(&work);
+    snap->adds_up = counts_add_up(snap);
+    free(work.slot_sums);
+    return status;
+}
+
+static void print_json_worker(json *j, const char *key, const filch_worker_stats *stats)
+{
+    json_open(j, key, '{');
+    for (size_t i = 0; i < COUNTERS; i++) {
+        json_number(j, counters[i].name, counter_of(stats, i));
+    }
+    json_close(j, '}');
+}
+
+static void print_json(const snapshot *snap)
+{
+    const filch_stats *const sum = &snap->sum;
+    json j;
+    json_begin(&j, stdout);
+    json_text(&j, "command", "stats");
+    json_text(&j, "version", filch_version());
+    json_number(&j, "workers", sum->workers);
+    json_number(&j, "workers_asked", sum->workers_asked);
+    json_number(&j, "queue_tasks", sum->queue_tasks);
+    json_text(&j, "park_backend", sum->park_backend);
+    json_number(&j, "accepted", sum->accepted);
+    json_number(&j, "refused", sum->refused);
+    json_number(&j, "pending", sum->pending);
+    json_number(&j, "queue_waits", sum->queue_waits);
+    print_json_worker(&j, "total", &sum->total);
+    json_open(&j, "per_worker", '[');
+    for (unsigned i = 0; i < sum->workers; i++) {
+        print_json_worker(&j, NULL, &snap->workers[i]);
+    }
+    json_close(&j, ']');
+    json_bool(&j, "results_right", snap->results_right);
+    json_bool(&j, "adds_up", snap->adds_up);
+    json_end(&j);
+}
+
+enum { NAME_WIDTH = 28, COLUMN_WIDTH = 11 };
+
+static void print_column(uint64_t number)
+{
+    char text[CLI_NUMBER_BYTES];
+    printf("%*s", COLUMN_WIDTH, cli_grouped(number, text));
+}
+
+/* The workers from `first` on, as many as the terminal is wide; the total comes first. */
+static void print_block(const snapshot *snap, unsigned first, unsigned count)
+{
+    printf("%-*s", NAME_WIDTH, "");
+    printf("%*s", COLUMN_WIDTH, "total");
+    for (unsigned i = first; i < first + count; i++) {
+        char title[CLI_NUMBER_BYTES];
+        snprintf(title, sizeof title, "worker %u", i);
+        printf("%*s", COLUMN_WIDTH, title);
+    }
+    putchar('\n');
+    for (size_t row = 0; row < COUNTERS; row++) {
+        printf("%-*s", NAME_WIDTH, counters[row].meaning);
+        print_column(counter_of(&snap->sum.total, row));
+        for (unsigned i = first; i < first + count; i++) {
+            print_column(counter_of(&snap->workers[i], row));
+        }
+        putchar('\n');
+    }
+    putchar('\n');
+}
+
+static void print_table(const snapshot *snap)
+{
+    const filch_stats *const sum = &snap->sum;
+    const unsigned columns = cli_columns(1);
+    unsigned per_block = 1;
+    if (columns > NAME_WIDTH + 2 * COLUMN_WIDTH) {
+        per_block = (columns - NAME_WIDTH - COLUMN_WIDTH) / COLUMN_WIDTH;
+    }
+    printf("filch %s: %u worker%s (%u asked for), injector of %zu tasks, sleep by %s\n\n",
+           filch_version(), sum->workers, cli_plural(sum->workers), sum->workers_asked,
+           sum->queue_tasks, sum->park_backend);
+    for (unsigned first = 0; first < sum->workers; first += per_block) {
+        const unsigned left = sum->workers - first;
+        print_block(snap, first, left < per_block ? left : per_block);
+    }
+    printf("accepted %" PRIu64 " = ran %" PRIu64 " + cancelled %" PRIu64 ": %s\n", sum->accepted,
+           sum->total.tasks_run, sum->total.tasks_cancelled, snap->adds_up ? "yes" : "NO");
+    printf("refused %" PRIu64 ", pending %" PRIu64 ", waited %" PRIu64
+           " times for room in the injector\n",
+           sum->refused, sum->pending, sum->queue_waits);
+    printf("results: %s\n", snap->results_right ? "right" : "WRONG");
+}
+
+static int run_and_print(unsigned workers, cli_form form)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    config.workers = workers;
+    filch_pool *pool = NULL;
+    filch_status status = filch_pool_create(&config, &pool);
+    if (status != FILCH_OK) {
+        return cli_trouble("stats", "cannot create a pool: %s", filch_strerror(status));
+    }
+    snapshot snap = { .workers = NULL };
+    status = measure(pool, &snap);
+    (void)filch_pool_destroy(pool);
+    int code = snap.results_right && snap.adds_up ? CLI_OK : CLI_FAILED;
+    if (status != FILCH_OK) {
+        code = cli_trouble("stats", "the workload stopped: %s", filch_strerror(status));
+    } else if (cli_wants_json(form)) {
+        print_json(&snap);
+    } else {
+        print_table(&snap);
+    }
+    free(snap.workers);
+    return code;
+}
+
+static void print_help(void)
+{
+    puts("Usage: filch stats [--workers N] [--json | --table]\n"
+         "Run a small mixed workload (forks, a loop, posted tasks) on a pool and print the pool's\n"
+         "counters, per worker and in total. Exits with 1 if a result is wrong or if\n"
+         "accepted = ran + cancelled does not hold.\n"
+         "\n"
+         "  -w, --workers N  workers of the pool; default: one a CPU, see 'filch cpus'\n"
+         "  -j, --json       JSON, also on a terminal\n"
+         "  -t, --table      a table, also into a file or pipe\n"
+         "  -h, --help       this text");
+}
+
+int stats_main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "workers", required_argument, NULL, 'w' },
+        { "json", no_argument, NULL, 'j' },
+        { "table", no_argument, NULL, 't' },
+        { "help", no_argument, NULL, 'h' },
+        { NULL, 0, NULL, 0 },
+    };
+    cli_form form = CLI_AUTO;
+    uint64_t workers = 0;
+    int found;
+    opterr = 0;
+    while ((found = getopt_long(argc, argv, ":w:jth", options, NULL)) != -1) {
+        switch (found) {
+        case 'w':
+            if (!cli_read_number(optarg, 1, FILCH_MAX_WORKERS, &workers)) {
+                return cli_misused("stats", "--workers takes a number from 1 to %u, not '%s'",
+                                   FILCH_MAX_WORKERS, optarg);
+            }
+            break;
+        case 'j':
+            form = CLI_JSON;
+            break;
+        case 't':
+            form = CLI_TABLE;
+            break;
+        case 'h':
+            print_help();
+            return CLI_OK;
+        default:
+            return cli_bad_option("stats", found, argv);
+        }
+    }
+    if (optind < argc) {
+        return cli_misused("stats", "unexpected argument '%s'", argv[optind]);
+    }
+    return run_and_print((unsigned)workers, form);
+}
