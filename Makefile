@@ -11,7 +11,7 @@ all: ## build build/release (PRESET=debug, asan, tsan ... for another one)
 
 run: deps ## install what is missing, build, show the demo
 	@./scripts/build.sh release
-	@build/release/tools/filch/filch demo
+	@build/release/tools/filch/filch demo --table
 
 check: deps ## install what is missing, then every gate and test
 	@./scripts/check.sh

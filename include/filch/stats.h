@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of a pool. They are kept per worker, off the fork path: a fork that nobody stole is not
- * counted. Reading them is cheap, never blocks a worker, and gives a moment's view; the sums are
- * exact once the pool is quiet. */
+ * counted. Reading them is cheap, never blocks a worker, and gives a moment's view. What is counted
+ * about tasks is exact once the pool is quiet; searching and parking may go on for a moment. */
 #ifndef FILCH_STATS_H
 #define FILCH_STATS_H
 

@@ -61,6 +61,9 @@ static bool digest_link(const tree_dir *dir, const tree_entry *entry, unsigned c
 {
     char path[PATH_MAX];
     char target[PATH_MAX];
+    if (entry->bytes == 0) {
+        return sha_of("", 0, out_digest); /* /proc/thread-self is another one in each thread */
+    }
     if (!tree_path(dir, entry->name, path, sizeof path)) {
         return false;
     }

@@ -5,7 +5,7 @@
  * is settled when it is first read, so that a file that grows (a log) still gives equal results.
  * Symbolic links are never followed, so there are no loops. Whatever cannot be opened or read is
  * counted and stays in the tree as unreadable; sockets, pipes and devices are counted only. Files
- * that claim no size (all of /proc) are taken as empty. */
+ * and links that claim no size (most of /proc) are taken as empty. */
 #ifndef FILCH_TOOLS_TREE_H
 #define FILCH_TOOLS_TREE_H
 
@@ -31,7 +31,7 @@ typedef struct tree_dir tree_dir;
 typedef struct tree_entry {
     char *name;
     tree_dir *dir;           /* of a directory */
-    uint64_t bytes;          /* of a file: what is hashed */
+    uint64_t bytes;          /* of a file or link: what is hashed */
     struct timespec changed; /* st_ctim when it was listed */
     tree_kind kind;
     unsigned char digest[SHA_BYTES];   /* of the last pass */

@@ -110,10 +110,11 @@ static bool admit_file(lister *l, tree_entry *entry, const struct stat *found)
     return true;
 }
 
-static void admit_link(lister *l, tree_entry *entry, int dir_fd)
+static void admit_link(lister *l, tree_entry *entry, const struct stat *found, int dir_fd)
 {
     struct stat target;
     entry->kind = TREE_LINK;
+    entry->bytes = found->st_size > 0 ? (uint64_t)found->st_size : 0;
     l->counts->links++;
     if (fstatat(dir_fd, entry->name, &target, 0) != 0 &&
         (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) {
@@ -136,7 +137,7 @@ static bool admit(lister *l, tree_entry *entry, int dir_fd)
     } else if (S_ISREG(found.st_mode)) {
         return admit_file(l, entry, &found);
     } else if (S_ISLNK(found.st_mode)) {
-        admit_link(l, entry, dir_fd);
+        admit_link(l, entry, &found, dir_fd);
     } else {
         l->counts->skipped++;
         return false;
