@@ -49,6 +49,14 @@ void filchi_pool_inject(filch_pool *pool, const filchi_job *job)
     }
 }
 
+static FILCHI_COLD void wake_producers(filch_pool *pool)
+{
+    uint64_t room = filchi_injector_room(&pool->injector);
+    while (room != 0 && filchi_eventcount_wake_one(&pool->room, (uint64_t)-1, 0)) {
+        room--;
+    }
+}
+
 bool filchi_pool_take_injected(filch_pool *pool, filchi_job *out_job)
 {
     if (!filchi_injector_take(&pool->injector, out_job)) {
@@ -56,9 +64,8 @@ bool filchi_pool_take_injected(filch_pool *pool, filchi_job *out_job)
     }
     /* [SUBMIT-2] seq_cst, pairs with EC-1, INJ-4: a producer that waits for room is seen here, or
      * sees the cell that has become free. */
-    if (FILCHI_UNLIKELY(filchi_load_seq_cst_u64(&pool->room_waiters) != 0) &&
-        filchi_injector_has_room(&pool->injector)) {
-        filchi_eventcount_wake_all(&pool->room, (uint64_t)-1);
+    if (FILCHI_UNLIKELY(filchi_load_seq_cst_u64(&pool->room_waiters) != 0)) {
+        wake_producers(pool);
     }
     return true;
 }

@@ -100,14 +100,16 @@ bool filchi_injector_looks_empty(const filchi_injector *injector)
     }
 }
 
-bool filchi_injector_has_room(const filchi_injector *injector)
+uint64_t filchi_injector_room(const filchi_injector *injector)
 {
     const uint64_t capacity = injector->mask + 1;
     /* relaxed: more puts mean more takes to come, and each of them asks again */
     const uint64_t tail = filchi_load_relaxed_u64(&injector->tail);
     /* [INJ-7] seq_cst, pairs with INJ-6: counts every take whose taker has asked already. */
     const uint64_t head = filchi_load_seq_cst_u64(&injector->head);
-    return (int64_t)(tail - head) <= (int64_t)(capacity - capacity / ROOM_PART);
+    const int64_t used = (int64_t)(tail - head);
+    const uint64_t room = used > 0 ? capacity - (uint64_t)used : capacity;
+    return room >= capacity / ROOM_PART ? room : 0;
 }
 
 size_t filchi_injector_capacity(const filchi_injector *injector)

@@ -39,9 +39,9 @@ bool filchi_injector_take(filchi_injector *injector, filchi_job *out_job);
 /* Any thread: the last look of a thread that wants to sleep. */
 bool filchi_injector_looks_empty(const filchi_injector *injector);
 
-/* For a consumer that has taken a job and sees producers waiting: is there so much room now that
- * they should all be woken? If not, there are jobs whose takers will ask again. */
-bool filchi_injector_has_room(const filchi_injector *injector);
+/* For a consumer that has taken a job and sees producers waiting: how many of them to wake. 0 while
+ * less than a quarter is free: there are jobs then whose takers will ask again. */
+uint64_t filchi_injector_room(const filchi_injector *injector);
 
 size_t filchi_injector_capacity(const filchi_injector *injector);
 
