@@ -9,7 +9,11 @@
  *                      fields means the default; a size of 0, unknown flags or a reserved field
  *                      that is not zero give FILCH_E_INVALID.
  *   "In a child"     - after fork() the child has no pool: calls on a pool of the parent return
- *                      FILCH_E_FORKED; filch_pool_destroy then only frees memory.
+ *                      FILCH_E_FORKED; filch_pool_destroy then frees what memory it safely can.
+ *                      A child made inside a task may go on with that task's own calls, which then
+ *                      run serially, but must not join what was forked before. Handlers of
+ *                      pthread_atfork that were installed before the library was loaded run too
+ *                      early to see it.
  *
  * The library never prints, never exits, installs no signal handler, and does not touch errno.
  * Debug builds (FILCH_DEBUG) abort on misuse with one sentence that names the broken rule. */
@@ -49,8 +53,8 @@ typedef enum filch_status {
     FILCH_E_CLOSED = -4,    /* the pool is shutting down or has shut down */
     FILCH_E_FULL = -5,      /* a queue is at its limit */
     FILCH_E_TIMEOUT = -6,   /* the deadline passed first */
-    FILCH_E_ON_WORKER = -7, /* a worker of this pool cannot make this call: it would wait for
-                               itself */
+    FILCH_E_ON_WORKER = -7, /* the caller is inside this pool, as its worker or in a loop of it, and
+                               would wait for itself */
     FILCH_E_BUSY = -8,      /* another thread is already shutting this pool down */
     FILCH_E_CANCELLED = -9, /* the task was cancelled before it started */
     FILCH_E_FORKED = -10    /* the pool belongs to the parent of this process */

@@ -36,7 +36,7 @@ typedef enum filch_steal_result {
     FILCH_STEAL_LOST = 3 /* somebody else took that item first: try again if you like */
 } filch_steal_result;
 
-#define FILCH_DEQUE_MAX_CAPACITY ((size_t)1 << 40)
+#define FILCH_DEQUE_MAX_CAPACITY ((SIZE_MAX >> 6) + 1)
 
 /* Create an empty deque. `capacity` is the first size of the buffer and `max_capacity` its limit,
  * both rounded up to a power of two; equal values switch growth off. NULL allocator: libc.

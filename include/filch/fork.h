@@ -3,15 +3,19 @@
  *
  * A fork makes a child that an idle worker may steal; a join waits for it, and runs it on the spot
  * if nobody took it. The owner runs its newest child first, a thief takes the oldest. A join that
- * has to wait runs other forks meanwhile, within a bound of depth and stack; it never runs a
- * detached task. Inside the body of a loop a join is isolated: it only waits.
+ * has to wait runs other forks meanwhile, at most 32 on top of one another and only while half of
+ * the worker's stack is left; it never runs a detached task. So a task may start with half of the
+ * stack: one that needs more needs a pool with larger stacks. Inside the body of a loop a join is
+ * isolated: it only waits.
  *
  * Children always run, also while the pool is being cancelled.
  * Threads: all calls here belong to the thread that `cx` was given to.
  * Order:   writes before the fork are visible to the child, those of the child after the join.
  * Fails:   never. If memory for the deque cannot be had, the child runs at once, in its parent.
- * Misuse:  functions must not be NULL; forks and joins nest strictly, last in, first out. Debug
- *          builds abort on a breach, release builds are undefined.
+ * Misuse:  functions must not be NULL; forks and scopes nest strictly, last in, first out: a spawn
+ *          counts as a fork, so join every fork before the next spawn, spawn into the innermost
+ * open scope only, and leave none open when a task returns. Debug builds abort on a breach, release
+ * builds are undefined.
  *
  * Child stealing with a deque per worker: Chase and Lev, SPAA 2005. */
 #ifndef FILCH_FORK_H
@@ -54,7 +58,7 @@ FILCH_API uintptr_t filch_join(filch_cx *cx, filch_fork_handle *handle);
 
 /* A scope: any number of children, joined together. Lives in the caller's frame. All private. */
 typedef struct filch_scope {
-    uintptr_t priv[10];
+    uintptr_t priv[14];
 } filch_scope;
 
 /* Begin a scope; add children to it; wait for all of them. Only the stack that began a scope adds

@@ -7,10 +7,13 @@
  *
  * fork():   the child has no pool, see "In a child" in base.h; it can create pools of its own. A
  *           child made inside a task may leave by _exit or exec only, and must not return from it.
- * exit():   ends the process at once, whatever the workers do: nothing is joined or drained. Shut
- *           the pool down first if its tasks matter.
- * dlclose(): the shared library stays mapped for good (it is linked with "nodelete"), so a pool
- *           that is still alive goes on working. */
+ * signals:  workers block all signals but those that a fault raises (SIGSEGV, SIGBUS, SIGFPE,
+ * SIGILL, SIGTRAP, SIGSYS, SIGABRT). A process that a task starts inherits that: set the mask
+ * first. two pools: roots and posts of one pool into another block while that one is full or busy;
+ * workers of two pools that wait for each other can deadlock. exit():   ends the process at once,
+ * whatever the workers do: nothing is joined or drained. Shut the pool down first if its tasks
+ * matter. dlclose(): the shared library stays mapped for good (it is linked with "nodelete"), so a
+ * pool that is still alive goes on working. */
 #ifndef FILCH_POOL_H
 #define FILCH_POOL_H
 
@@ -25,7 +28,9 @@ FILCH_BEGIN_DECLS
 
 /* Flags of a pool. */
 #define FILCH_POOL_STRICT 1u /* fail rather than start with fewer workers than asked for */
-#define FILCH_POOL_FIFO 2u   /* a worker runs its own detached tasks oldest first, not newest */
+#define FILCH_POOL_FIFO                                                                            \
+    2u /* a worker runs its own detached tasks oldest first, not newest first                      \
+          (of those, it takes the oldest now and then, so that none starves) */
 
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
@@ -40,8 +45,8 @@ typedef struct filch_pool_config {
                            into 15 bytes; NULL: "filch" */
     void (*on_start)(void *hook_arg, unsigned worker); /* on each worker before its first task */
     void (*on_stop)(void *hook_arg, unsigned worker);  /* on each worker after its last task */
-    void *hook_arg;                                    /* the hooks must not wait for the pool */
-    const filch_allocator *allocator;                  /* copied; NULL: aligned_alloc and free */
+    void *hook_arg;                   /* a hook that waits for its pool gets FILCH_E_ON_WORKER */
+    const filch_allocator *allocator; /* copied; NULL: aligned_alloc and free */
     uintptr_t reserved[6];
 } filch_pool_config;
 
@@ -85,7 +90,7 @@ typedef struct filch_shutdown_report {
  * Order:   what the tasks wrote is visible to the caller when it returns FILCH_OK.
  * Fails:   FILCH_E_TIMEOUT (closed, tasks still running: call again, also with the other mode),
  *          FILCH_E_BUSY (another thread is in this call), FILCH_E_ON_WORKER, FILCH_E_INVALID,
- *          FILCH_E_FORKED. FILCH_OK again if it was shut down before.
+ *          FILCH_E_NOMEM, FILCH_E_FORKED. FILCH_OK again if it was shut down before.
  * `out_report` may be NULL; it is filled on FILCH_OK and on FILCH_E_TIMEOUT. */
 FILCH_API filch_status filch_pool_shutdown(filch_pool *pool, filch_shutdown_mode mode,
                                            filch_time until, filch_shutdown_report *out_report);
@@ -105,14 +110,14 @@ FILCH_API filch_pool *filch_default_pool(void);
 /* Run `fn` as a root on the pool and wait for it. From a worker of this pool it is a plain call.
  * Threads: any.   Blocks: until `fn` has returned; first while the injector is full.
  * Order:   writes before the call are visible to `fn`, those of `fn` to the caller afterwards.
- * Fails:   FILCH_E_INVALID, FILCH_E_CLOSED, FILCH_E_FORKED; FILCH_E_CANCELLED if a cancelling
- *          shutdown came before the start. */
+ * Fails:   FILCH_E_INVALID, FILCH_E_CLOSED, FILCH_E_NOMEM, FILCH_E_FORKED; FILCH_E_CANCELLED if a
+ * cancelling shutdown came before the start. */
 FILCH_API filch_status filch_run(filch_pool *pool, filch_fn *fn, void *arg);
 
 /* Wait until no task is queued or running and no other thread is inside a call that hands work in.
  * Threads: any foreign thread.   Blocks: until `until`.
  * Order:   what the tasks wrote is visible to the caller when it returns FILCH_OK.
- * Fails:   FILCH_E_TIMEOUT, FILCH_E_ON_WORKER, FILCH_E_INVALID, FILCH_E_FORKED. */
+ * Fails:   FILCH_E_TIMEOUT, FILCH_E_ON_WORKER, FILCH_E_INVALID, FILCH_E_NOMEM, FILCH_E_FORKED. */
 FILCH_API filch_status filch_pool_wait_quiet(filch_pool *pool, filch_time until);
 
 /* The context of the calling worker, NULL on a foreign thread. Looks up a thread-local: not for hot

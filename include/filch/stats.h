@@ -33,7 +33,7 @@ typedef struct filch_stats {
     size_t queue_tasks;       /* capacity of the injector */
     const char *park_backend; /* "futex" or "condvar" */
     uint64_t accepted;        /* tasks and roots accepted */
-    uint64_t refused;         /* calls refused because the pool was closed or full */
+    uint64_t refused;         /* tasks and roots refused: closed, full, or without memory */
     uint64_t pending;         /* accepted and not ended, plus threads inside such a call */
     uint64_t queue_waits;     /* times a foreign thread waited because the injector was full */
     filch_worker_stats total; /* summed over the workers */

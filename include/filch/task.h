@@ -5,14 +5,15 @@
  * submitters). A worker's own tasks go onto its deque: the worker takes the newest first (oldest
  * first with FILCH_POOL_FIFO), thieves the oldest. No order between tasks is promised beyond that.
  *
- * Counting: every call is accepted (FILCH_OK) or refused (any other status); every accepted task
- * ends exactly once, as FILCH_RAN or FILCH_CANCELLED.
- * When full: a foreign thread waits until there is room. A worker whose deque is full or cannot
- *          grow runs the task inside the call; if its stack is nearly used up: FILCH_E_FULL.
- * Order:   writes before the call are visible to the task.
- * Queue errors: FILCH_E_CLOSED (shutdown began; a task may still post to its own draining pool),
- *          FILCH_E_FULL (only as above), FILCH_E_INVALID, FILCH_E_FORKED; FILCH_E_NOMEM as said.
- *          The arguments are then untouched and `end` is not called. */
+ * Counting: every call is accepted (FILCH_OK) or refused (FILCH_E_CLOSED, FILCH_E_FULL,
+ *          FILCH_E_NOMEM; misuse is not counted); every accepted task ends exactly once, as
+ * FILCH_RAN or FILCH_CANCELLED. When full: a foreign thread waits until a quarter of the injector
+ * is free. A worker's deque holds FILCH_MAX_OWN_TASKS; a worker whose deque is full or cannot grow
+ * runs the task inside the call. FILCH_E_FULL if it may not: less than a quarter of its stack is
+ * left, or the call comes from inside the body of a loop. Order:   writes before the call are
+ * visible to the task. Queue errors: FILCH_E_CLOSED (shutdown began; a task may still post to its
+ * own draining pool), FILCH_E_FULL (only as above), FILCH_E_INVALID, FILCH_E_FORKED; FILCH_E_NOMEM
+ * as said. The arguments are then untouched and `end` is not called. */
 #ifndef FILCH_TASK_H
 #define FILCH_TASK_H
 
@@ -45,6 +46,9 @@ typedef struct filch_submit_options {
             0, 0, 0, 0, 0, 0, 0, 0                                                                 \
         }                                                                                          \
     }
+
+/* Tasks a worker's deque holds, at about 160 bytes each. */
+#define FILCH_MAX_OWN_TASKS ((size_t)1 << 20)
 
 /* Up to this many bytes a post allocates nothing (a worker's: nothing once it is warm). */
 #define FILCH_POST_INLINE_BYTES 64u
@@ -81,7 +85,8 @@ typedef struct filch_task {
 FILCH_API filch_status filch_submit(filch_pool *pool, filch_task *task,
                                     const filch_submit_options *options);
 
-/* The label of the detached task that runs on this stack; NULL if it has none or there is none.
+/* The label of the detached task that runs on this stack; NULL if it has none, or in a fork or loop
+ * that this thread took over from another.
  * Threads: the one `cx` was given to. */
 FILCH_API const char *filch_label(const filch_cx *cx);
 

@@ -38,12 +38,22 @@ bool filchi_allocator_valid(const filch_allocator *allocator)
     return allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL);
 }
 
-void *filchi_alloc(const filch_allocator *allocator, size_t bytes)
+static void *alloc_aligned(const filch_allocator *allocator, size_t bytes, size_t align)
 {
     if (filchi_point_hit(FILCHI_AT_ALLOC)) {
         return NULL;
     }
-    return allocator->alloc(allocator->ctx, bytes, FILCHI_CACHELINE);
+    return allocator->alloc(allocator->ctx, bytes, align);
+}
+
+void *filchi_alloc(const filch_allocator *allocator, size_t bytes)
+{
+    return alloc_aligned(allocator, bytes, FILCHI_CACHELINE);
+}
+
+void *filchi_alloc_small(const filch_allocator *allocator, size_t bytes)
+{
+    return alloc_aligned(allocator, bytes, _Alignof(max_align_t));
 }
 
 void *filchi_alloc_zeroed(const filch_allocator *allocator, size_t bytes)

@@ -44,10 +44,16 @@ bool filchi_pool_caller_enter(filch_pool *pool)
     if ((before & FILCHI_ACCOUNT_CLOSED) == 0) {
         return true;
     }
-    (void)filchi_add_relaxed_u64(&pool->refused, 1);
     filchi_pool_task_ended(pool);
     filchi_pool_caller_exit(pool);
     return false;
+}
+
+filch_status filchi_pool_refuse(filch_pool *pool, filch_status why)
+{
+    /* relaxed: a counter */
+    (void)filchi_add_relaxed_u64(&pool->refused, 1);
+    return why;
 }
 
 void filchi_pool_caller_exit(filch_pool *pool)

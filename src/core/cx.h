@@ -23,12 +23,33 @@ struct filch_cx {
     filchi_parker *parker;    /* for waits on this lane */
     const char *label;        /* of the detached task that runs */
     filchi_fork *newest_fork; /* debug builds: the one that must be joined next */
-    char *help_floor;         /* a stack pointer below this is too deep to help */
+    uint32_t open_scopes;     /* debug builds */
+    char *help_floor;         /* a stack pointer below this is too deep to help in a wait */
+    char *inline_floor;       /* and below this to run a task inside its post */
     uint32_t help_depth;      /* tasks that were started inside a wait, on this stack */
     bool isolated;            /* waits run nothing */
     filchi_rng rng;
     filchi_arena arena;
 };
+
+/* Debug builds: whatever a call forks it joins before it returns. */
+typedef struct filchi_call {
+    const filchi_fork *newest_fork;
+    uint32_t open_scopes;
+} filchi_call;
+
+static inline filchi_call filchi_call_begin(const filch_cx *cx)
+{
+    return (filchi_call){ cx->newest_fork, cx->open_scopes };
+}
+
+static inline void filchi_call_end(const filch_cx *cx, filchi_call call)
+{
+    FILCHI_RULE(call.newest_fork == cx->newest_fork && call.open_scopes == cx->open_scopes,
+                "a task joins its forks and ends its scopes before it returns");
+    (void)cx;
+    (void)call;
+}
 
 /* Run an item that came from a deque. */
 static inline void filchi_run_item(filch_cx *cx, filch_item item)

@@ -14,10 +14,12 @@
 static void run_stolen(filch_cx *cx, void *object)
 {
     filchi_fork *fork = object;
+    const filchi_call call = filchi_call_begin(cx);
     const bool isolated = cx->isolated;
     cx->isolated = fork->isolated;
     fork->arg = fork->fn(cx, fork->arg);
     cx->isolated = isolated;
+    filchi_call_end(cx, call);
     filchi_latch_set(&fork->latch);
 }
 

@@ -6,7 +6,11 @@
 #include "core/pool.h"
 #include "core/worker.h"
 
-enum { KEPT_NODES = 64, BATCH_NODES = 32 };
+enum {
+    KEPT_NODES = 64,    /* a worker keeps */
+    BATCH_NODES = 32,   /* move between worker and pool */
+    SPARE_NODES = 16384 /* a pool keeps; about 2 MiB */
+};
 
 static void list_push(filchi_node_list *list, filchi_job_node *node)
 {
@@ -41,17 +45,26 @@ filchi_job_node *filchi_job_node_get(filchi_worker *worker)
         filchi_mutex_unlock(&pool->nodes.lock);
     }
     filchi_job_node *node = list_pop(&worker->nodes);
-    return node != NULL ? node : filchi_alloc(&pool->config.allocator, sizeof(*node));
+    return node != NULL ? node : filchi_alloc_small(&pool->config.allocator, sizeof(*node));
 }
 
 void filchi_job_node_put(filchi_worker *worker, filchi_job_node *node)
 {
     filch_pool *pool = worker->cx.pool;
     list_push(&worker->nodes, node);
-    if (worker->nodes.count > KEPT_NODES) {
-        filchi_mutex_lock(&pool->nodes.lock);
+    if (worker->nodes.count <= KEPT_NODES) {
+        return;
+    }
+    filchi_mutex_lock(&pool->nodes.lock);
+    const bool room = pool->nodes.spare.count < SPARE_NODES;
+    if (room) {
         move_nodes(&pool->nodes.spare, &worker->nodes);
-        filchi_mutex_unlock(&pool->nodes.lock);
+    }
+    filchi_mutex_unlock(&pool->nodes.lock);
+    if (!room) {
+        filchi_node_list surplus = { NULL, 0 };
+        move_nodes(&surplus, &worker->nodes);
+        filchi_job_nodes_free(&surplus, &pool->config.allocator);
     }
 }
 
@@ -67,9 +80,11 @@ void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *alloca
 static void run_fn(filch_cx *cx, filchi_job *job, void *arg)
 {
     const char *label = cx->label;
+    const filchi_call call = filchi_call_begin(cx);
     cx->label = job->label;
     job->fn(cx, arg);
     cx->label = label;
+    filchi_call_end(cx, call);
 }
 
 /* Everything but the account. The owner of a filch_task may free it as soon as its function or its

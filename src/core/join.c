@@ -21,9 +21,12 @@ bool filchi_may_help(const filch_cx *cx)
 
 static void help(filch_cx *cx, filch_item item)
 {
+    const char *label = cx->label;
+    cx->label = NULL; /* not this lane's task */
     cx->help_depth++;
     filchi_run_item(cx, item);
     cx->help_depth--;
+    cx->label = label;
 }
 
 /* `searching` is true between a wake for a fork and its end: whoever was woken in place of others

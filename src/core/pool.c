@@ -4,6 +4,7 @@
 #include "core/pool.h"
 
 #include "base/alloc.h"
+#include "core/place.h"
 
 /* Everything that needs no worker. Undone in reverse on failure. */
 static filch_status init_parts(filch_pool *pool)
@@ -54,6 +55,8 @@ fail_life:
 
 static void destroy_parts(filch_pool *pool)
 {
+    filchi_injector_fini(&pool->injector);
+    filchi_job_nodes_free(&pool->nodes.spare, &pool->config.allocator);
     filchi_mutex_destroy(&pool->nodes.lock);
     filchi_board_destroy(&pool->board);
     filchi_eventcount_destroy(&pool->quiet);
@@ -63,12 +66,12 @@ static void destroy_parts(filch_pool *pool)
     filchi_mutex_destroy(&pool->gate);
 }
 
-static void destroy_workers(filch_pool *pool, bool forked)
+static void destroy_workers(filch_pool *pool)
 {
     const size_t bytes = pool->workers_asked * sizeof(filchi_worker *);
     for (unsigned i = 0; pool->workers != NULL && i < pool->workers_asked; i++) {
         if (pool->workers[i] != NULL) {
-            filchi_worker_destroy(pool->workers[i], forked);
+            filchi_worker_destroy(pool->workers[i]);
         }
     }
     filchi_free(&pool->config.allocator, pool->workers, bytes);
@@ -91,17 +94,24 @@ static filch_status create_workers(filch_pool *pool)
     return FILCH_OK;
 }
 
-/* In a child the locks and sleepers are those of threads that are not there: a condition variable,
- * for one, would wait for them. Only memory is freed then. */
-static void free_pool(filch_pool *pool, bool forked)
+static void free_pool(filch_pool *pool)
 {
     const filch_allocator allocator = pool->config.allocator;
-    destroy_workers(pool, forked);
-    filchi_job_nodes_free(&pool->nodes.spare, &allocator);
-    filchi_injector_fini(&pool->injector);
-    if (!forked) {
-        destroy_parts(pool);
+    destroy_workers(pool);
+    destroy_parts(pool);
+    filchi_free(&allocator, pool, sizeof(*pool));
+}
+
+/* In a child. Locks and sleepers are those of threads that are not there, and lists may have been
+ * caught half changed: only what has not changed since the creation is freed. */
+static void free_pool_forked(filch_pool *pool)
+{
+    const filch_allocator allocator = pool->config.allocator;
+    for (unsigned i = 0; i < pool->workers_asked; i++) {
+        filchi_free(&allocator, pool->workers[i], sizeof(*pool->workers[i]));
     }
+    filchi_free(&allocator, pool->workers, pool->workers_asked * sizeof(filchi_worker *));
+    filchi_injector_fini(&pool->injector);
     filchi_free(&allocator, pool, sizeof(*pool));
 }
 
@@ -181,7 +191,7 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
         status = start_workers(pool);
     }
     if (status != FILCH_OK) {
-        free_pool(pool, false);
+        free_pool(pool);
         return status;
     }
     *out_pool = pool;
@@ -228,7 +238,7 @@ filch_status filch_pool_shutdown(filch_pool *pool, filch_shutdown_mode mode, fil
     if (filchi_pool_forked(pool)) {
         return FILCH_E_FORKED;
     }
-    if (filchi_worker_here(pool) != NULL) {
+    if (filchi_place_inside(pool)) {
         return FILCH_E_ON_WORKER;
     }
     if (!filchi_mutex_try_lock(&pool->life)) {
@@ -250,20 +260,16 @@ filch_status filch_pool_destroy(filch_pool *pool)
     if (pool->is_default) {
         return FILCH_E_INVALID;
     }
-    const bool forked = filchi_pool_forked(pool);
-    if (forked) {
-        const filch_cx *cx = filchi_thread_local_get();
-        if (cx != NULL && cx->pool == pool) {
-            filchi_thread_local_set(NULL); /* a child made inside a task of this pool */
-        }
-    } else {
-        const filch_status status = filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, NULL);
-        if (status != FILCH_OK) {
-            return status;
-        }
+    if (filchi_pool_forked(pool)) {
+        filchi_place_forget(pool); /* the child may have been made inside a task of this pool */
+        free_pool_forked(pool);
+        return FILCH_OK;
     }
-    free_pool(pool, forked);
-    return FILCH_OK;
+    const filch_status status = filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, NULL);
+    if (status == FILCH_OK) {
+        free_pool(pool);
+    }
+    return status;
 }
 
 filch_pool *filch_default_pool(void)
@@ -308,7 +314,7 @@ filch_status filch_pool_wait_quiet(filch_pool *pool, filch_time until)
     if (filchi_pool_forked(pool)) {
         return FILCH_E_FORKED;
     }
-    if (filchi_worker_here(pool) != NULL) {
+    if (filchi_place_inside(pool)) {
         return FILCH_E_ON_WORKER;
     }
     return filchi_pool_wait_account(pool, until);
@@ -316,7 +322,7 @@ filch_status filch_pool_wait_quiet(filch_pool *pool, filch_time until)
 
 filch_cx *filch_here(void)
 {
-    filch_cx *cx = filchi_thread_local_get();
+    filch_cx *cx = filchi_place_own_cx();
     return cx != NULL && !filchi_pool_forked(cx->pool) ? cx : NULL;
 }
 
@@ -327,5 +333,8 @@ filch_pool *filch_cx_pool(const filch_cx *cx)
 
 unsigned filch_cx_worker(const filch_cx *cx)
 {
+    if (cx == NULL) {
+        return 0;
+    }
     return cx->worker != NULL ? cx->worker->index : cx->pool->worker_count;
 }

@@ -76,6 +76,9 @@ bool filchi_pool_cancelling(const filch_pool *pool);
 bool filchi_pool_caller_enter(filch_pool *pool);
 void filchi_pool_caller_exit(filch_pool *pool);
 
+/* Count a task or root that is refused; returns `why`. */
+filch_status filchi_pool_refuse(filch_pool *pool, filch_status why);
+
 /* One accepted task has ended. */
 void filchi_pool_task_ended(filch_pool *pool);
 

@@ -3,6 +3,7 @@
  * the latch is the pool's last touch of it. */
 #include <filch/fork.h>
 
+#include "core/place.h"
 #include "core/pool.h"
 #include "sync/latch.h"
 
@@ -36,7 +37,7 @@ static filch_status run_foreign(filch_pool *pool, root *call)
 {
     filchi_parker parker;
     if (!filchi_parker_init(&parker)) {
-        return FILCH_E_NOMEM;
+        return filchi_pool_refuse(pool, FILCH_E_NOMEM);
     }
     filchi_latch_init(&call->latch);
     filchi_job job;
@@ -45,8 +46,10 @@ static filch_status run_foreign(filch_pool *pool, root *call)
     job.label = NULL;
     job.arg = call;
     job.kind = FILCHI_JOB_POINTER;
-    filch_status status = FILCH_E_CLOSED;
-    if (filchi_pool_caller_enter(pool)) {
+    filch_status status;
+    if (!filchi_pool_caller_enter(pool)) {
+        status = filchi_pool_refuse(pool, FILCH_E_CLOSED);
+    } else {
         filchi_pool_inject(pool, &job);
         filchi_pool_caller_exit(pool);
         filchi_latch_wait(&call->latch, &parker);
@@ -61,7 +64,7 @@ static filch_status run_anywhere(filch_pool *pool, root *call)
     if (filchi_pool_forked(pool)) {
         return FILCH_E_FORKED;
     }
-    filchi_worker *worker = filchi_worker_here(pool);
+    filchi_worker *worker = filchi_place_worker(pool);
     if (worker != NULL) {
         run_root(&worker->cx, call);
         return FILCH_OK;

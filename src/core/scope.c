@@ -31,10 +31,12 @@ static void run_stolen(filch_cx *cx, void *object)
 {
     const child *task = object;
     scope_state *scope = task->scope;
+    const filchi_call call = filchi_call_begin(cx);
     const bool isolated = cx->isolated;
     cx->isolated = task->isolated;
     task->fn(cx, task->arg);
     cx->isolated = isolated;
+    filchi_call_end(cx, call);
     /* [SCOPE-1] acq_rel, pairs with SCOPE-1, SCOPE-2: what the child wrote is visible to the end,
      * or to the thief that is last and sets the latch. */
     if (filchi_add_acq_rel_i64(&scope->stolen, -1) == 1) {
@@ -54,6 +56,9 @@ void filch_scope_begin(filch_cx *cx, filch_scope *public_scope)
     filchi_latch_init(&scope->latch);
     scope->cx = cx;
     scope->newest_fork = cx->newest_fork;
+    if (FILCHI_DEBUG) {
+        cx->open_scopes++;
+    }
 }
 
 void filch_spawn(filch_cx *cx, filch_scope *public_scope, filch_fn *fn, void *arg)
@@ -62,6 +67,7 @@ void filch_spawn(filch_cx *cx, filch_scope *public_scope, filch_fn *fn, void *ar
                 "a spawn needs a context, a scope and a function");
     scope_state *scope = (scope_state *)(void *)public_scope;
     FILCHI_RULE(scope->cx == cx, "only the stack that began a scope may spawn into it");
+    const filchi_arena_mark mark = filchi_arena_here(&cx->arena);
     child *task = filchi_arena_alloc(&cx->arena, sizeof(*task), _Alignof(child));
     if (FILCHI_UNLIKELY(task == NULL)) {
         fn(cx, arg);
@@ -70,6 +76,7 @@ void filch_spawn(filch_cx *cx, filch_scope *public_scope, filch_fn *fn, void *ar
     *task = (child){ fn, arg, scope, cx->isolated };
     const filch_item item = { (uintptr_t)task, (uintptr_t)run_stolen };
     if (FILCHI_UNLIKELY(filchi_deque_push(&cx->forks, item) != FILCH_OK)) {
+        filchi_arena_release(&cx->arena, mark);
         fn(cx, arg);
         return;
     }
@@ -86,6 +93,9 @@ void filch_scope_end(filch_cx *cx, filch_scope *public_scope)
     FILCHI_RULE(scope->cx == cx, "a scope is ended by the stack that began it");
     FILCHI_RULE(scope->newest_fork == cx->newest_fork,
                 "forks made inside a scope are joined before it ends");
+    if (FILCHI_DEBUG) {
+        cx->open_scopes--;
+    }
     filch_item item;
     while (filchi_deque_bottom(&cx->forks) > scope->base && filchi_deque_pop(&cx->forks, &item)) {
         const child *task = (const child *)item.first;

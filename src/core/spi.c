@@ -3,6 +3,7 @@
 #include "core/spi.h"
 
 #include "base/compiler.h"
+#include "core/place.h"
 #include "core/pool.h"
 
 bool filchi_spi_isolate(filch_cx *cx, bool isolated)
@@ -34,7 +35,7 @@ void filchi_spi_wait(filch_cx *cx, filchi_latch *latch)
 
 filch_cx *filchi_spi_own_cx(filch_pool *pool)
 {
-    filchi_worker *worker = filchi_worker_here(pool);
+    filchi_worker *worker = filchi_place_worker(pool);
     return worker != NULL ? &worker->cx : NULL;
 }
 
@@ -54,17 +55,28 @@ filch_status filchi_guest_enter(filchi_guest *guest, filch_pool *pool)
     cx->parker = &guest->parker;
     cx->label = NULL;
     cx->newest_fork = NULL;
+    cx->open_scopes = 0;
     cx->help_floor = NULL;
+    cx->inline_floor = NULL;
     cx->help_depth = 0;
     cx->isolated = false;
     filchi_rng_seed(&cx->rng, pool->worker_count);
     filchi_arena_init(&cx->arena, &pool->config.allocator);
+    /* the loop's body must not be interrupted on the thread's own lane either */
+    filch_cx *own = filchi_place_own_cx();
+    guest->own_isolated = own != NULL && filchi_spi_isolate(own, true);
+    filchi_place_enter(&guest->place, pool, NULL);
     return FILCH_OK;
 }
 
 void filchi_guest_leave(filchi_guest *guest)
 {
     filch_pool *pool = guest->cx.pool;
+    filchi_place_leave(&guest->place);
+    filch_cx *own = filchi_place_own_cx();
+    if (own != NULL) {
+        (void)filchi_spi_isolate(own, guest->own_isolated);
+    }
     filchi_arena_fini(&guest->cx.arena);
     filchi_parker_destroy(&guest->parker);
     filchi_pool_task_ended(pool);

@@ -6,6 +6,7 @@
 #include <filch/pool.h>
 
 #include "core/offer.h"
+#include "core/place.h"
 #include "rec/counters.h"
 #include "sync/latch.h"
 
@@ -26,6 +27,8 @@ void filchi_spi_wait(filch_cx *cx, filchi_latch *latch);
 typedef struct filchi_guest {
     filch_cx cx;
     filchi_parker parker;
+    filchi_place place;
+    bool own_isolated; /* of the thread's own lane, if it is a worker of another pool */
 } filchi_guest;
 
 /* The calling thread's own lane if it is a worker of `pool`, else NULL. */

@@ -6,6 +6,7 @@
 #include <filch/task.h>
 
 #include "base/alloc.h"
+#include "core/place.h"
 #include "core/pool.h"
 
 #include <string.h>
@@ -73,7 +74,7 @@ bool filchi_pool_take_injected(filch_pool *pool, filchi_job *out_job)
 static filch_status submit_foreign(filch_pool *pool, const filchi_job *job)
 {
     if (!filchi_pool_caller_enter(pool)) {
-        return FILCH_E_CLOSED;
+        return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
     filchi_pool_inject(pool, job);
     filchi_pool_caller_exit(pool);
@@ -99,14 +100,14 @@ static bool push_own(filchi_worker *worker, void *object, filchi_run_fn *run)
     return object != NULL && filchi_deque_push(&worker->tasks, item) == FILCH_OK;
 }
 
-/* There is no room for the task: run it here, inside the post, if the stack allows. */
+/* There is no room for the task: run it here, inside the post, if the stack allows, and unless this
+ * is the body of a loop, which nothing else may interrupt. */
 static filch_status run_inline(filchi_worker *worker, void *object, filchi_run_fn *run)
 {
     filch_pool *pool = worker->cx.pool;
-    if (filchi_stack_pointer() <= worker->cx.help_floor) {
-        (void)filchi_add_relaxed_u64(&pool->refused, 1);
+    if (worker->cx.isolated || filchi_stack_pointer() <= worker->cx.inline_floor) {
         filchi_pool_task_ended(pool);
-        return FILCH_E_FULL;
+        return filchi_pool_refuse(pool, FILCH_E_FULL);
     }
     filchi_counters_add(&worker->counters, FILCHI_COUNT_POSTED);
     filchi_counters_add(&worker->counters, FILCHI_COUNT_INLINE);
@@ -123,17 +124,11 @@ static void published_own(filchi_worker *worker)
     }
 }
 
-static filch_status refuse(filch_pool *pool, filch_status why)
-{
-    (void)filchi_add_relaxed_u64(&pool->refused, 1);
-    return why;
-}
-
 static filch_status submit_own(filchi_worker *worker, filchi_job *job)
 {
     filch_pool *pool = worker->cx.pool;
     if (!accept_own(pool)) {
-        return refuse(pool, FILCH_E_CLOSED);
+        return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
     filchi_job_node *node = filchi_job_node_get(worker);
     if (node != NULL) {
@@ -193,9 +188,9 @@ filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t
     job.label = options != NULL ? options->label : NULL;
     filch_status status = job_take_data(pool, &job, data, bytes);
     if (status != FILCH_OK) {
-        return refuse(pool, status);
+        return filchi_pool_refuse(pool, status);
     }
-    filchi_worker *worker = filchi_worker_here(pool);
+    filchi_worker *worker = filchi_place_worker(pool);
     status = worker != NULL ? submit_own(worker, &job) : submit_foreign(pool, &job);
     if (status != FILCH_OK && job.kind == FILCHI_JOB_HEAP) {
         filchi_free(&pool->config.allocator, job.arg, bytes);
@@ -208,7 +203,7 @@ static filch_status submit_own_task(filchi_worker *worker, filch_task *task,
 {
     filch_pool *pool = worker->cx.pool;
     if (!accept_own(pool)) {
-        return refuse(pool, FILCH_E_CLOSED);
+        return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
     filchi_job_task_store(task, options != NULL ? options->end : NULL,
                           options != NULL ? options->label : NULL);
@@ -227,7 +222,7 @@ filch_status filch_submit(filch_pool *pool, filch_task *task, const filch_submit
     if (filchi_pool_forked(pool)) {
         return FILCH_E_FORKED;
     }
-    filchi_worker *worker = filchi_worker_here(pool);
+    filchi_worker *worker = filchi_place_worker(pool);
     if (worker != NULL) {
         return submit_own_task(worker, task, options);
     }

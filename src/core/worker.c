@@ -3,19 +3,21 @@
 #include "core/worker.h"
 
 #include "base/alloc.h"
+#include "core/place.h"
 #include "core/pool.h"
 #include "sync/backoff.h"
 
 enum {
-    FIRST_CAPACITY = 256, /* items; 4 KiB a deque */
-    INJECTOR_TICKS = 61,  /* own tasks between two looks at the injector; prime, so that it
-                             does not fall into step with what the tasks do */
-    HELP_STACK_PART = 4,  /* a wait helps until a quarter of the stack is left */
-    FIRST_TICK = INJECTOR_TICKS - 1
+    FIRST_CAPACITY = 256,  /* items; 4 KiB a deque */
+    FAIR_TICKS = 61,       /* own tasks between two that are taken in order of age; prime, so that
+                              it does not fall into step with what the tasks do */
+    HELP_STACK_PART = 2,   /* a wait helps while half of the stack is left: what it steals is big */
+    INLINE_STACK_PART = 4, /* a post runs its task while a quarter is left */
+    FIRST_TICK = FAIR_TICKS - 1
 };
 
-static const size_t max_forks = (size_t)1 << 30; /* spawned children of one worker */
-static const size_t max_tasks = (size_t)1 << 24; /* detached tasks of one worker */
+static const size_t max_forks = (size_t)1 << 26; /* spawned children of one worker */
+static const size_t max_tasks = FILCH_MAX_OWN_TASKS;
 
 static bool lane_init(filchi_worker *worker, filch_pool *pool)
 {
@@ -62,23 +64,15 @@ fail_parker:
     return NULL;
 }
 
-void filchi_worker_destroy(filchi_worker *worker, bool forked)
+void filchi_worker_destroy(filchi_worker *worker)
 {
     const filch_allocator *allocator = &worker->cx.pool->config.allocator;
     filchi_job_nodes_free(&worker->nodes, allocator);
     filchi_deque_fini(&worker->tasks);
     filchi_arena_fini(&worker->cx.arena);
     filchi_deque_fini(&worker->cx.forks);
-    if (!forked) {
-        filchi_parker_destroy(&worker->parker);
-    }
+    filchi_parker_destroy(&worker->parker);
     filchi_free(allocator, worker, sizeof(*worker));
-}
-
-filchi_worker *filchi_worker_here(const filch_pool *pool)
-{
-    const filch_cx *cx = filchi_thread_local_get();
-    return cx != NULL && cx->pool == pool ? cx->worker : NULL;
 }
 
 static bool take_injected(filchi_worker *worker, filch_item *out_item, filchi_job *storage)
@@ -91,11 +85,8 @@ static bool take_injected(filchi_worker *worker, filch_item *out_item, filchi_jo
     return true;
 }
 
-static bool take_own(filchi_worker *worker, filch_item *out_item)
+static bool take_oldest(filchi_worker *worker, filch_item *out_item)
 {
-    if ((worker->cx.pool->config.flags & FILCH_POOL_FIFO) == 0) {
-        return filchi_deque_pop(&worker->tasks, out_item);
-    }
     filch_steal_result result = FILCH_STEAL_LOST;
     while (result == FILCH_STEAL_LOST) { /* each loss is a thief's win: this ends */
         result = filchi_deque_steal(&worker->tasks, out_item);
@@ -103,12 +94,20 @@ static bool take_own(filchi_worker *worker, filch_item *out_item)
     return result == FILCH_STEAL_GOT;
 }
 
+static bool take_own(filchi_worker *worker, filch_item *out_item)
+{
+    const bool fifo = (worker->cx.pool->config.flags & FILCH_POOL_FIFO) != 0;
+    return fifo ? take_oldest(worker, out_item) : filchi_deque_pop(&worker->tasks, out_item);
+}
+
 /* Work for which the worker need not look at others: its own, then what came from outside; now and
- * then the other way round, so that tasks that post tasks for ever keep nobody out. */
+ * then what came from outside, or its oldest, so that tasks that post tasks for ever keep nobody
+ * out. */
 static bool take_near(filchi_worker *worker, filch_item *out_item, filchi_job *storage)
 {
     worker->tick++;
-    if (worker->tick % INJECTOR_TICKS == 0 && take_injected(worker, out_item, storage)) {
+    if (worker->tick % FAIR_TICKS == 0 &&
+        (take_injected(worker, out_item, storage) || take_oldest(worker, out_item))) {
         return true;
     }
     return take_own(worker, out_item) || take_injected(worker, out_item, storage);
@@ -157,12 +156,25 @@ static void find_stack(filchi_worker *worker)
 {
     char *low = NULL;
     size_t bytes = 0;
-    if (filchi_thread_stack(&low, &bytes)) {
-        worker->cx.help_floor = low + bytes / HELP_STACK_PART;
-    } else {
+    if (!filchi_thread_stack(&low, &bytes)) {
         /* the stack begins about here and is as large as we asked for */
-        const size_t usable = worker->cx.pool->config.stack_bytes / HELP_STACK_PART * 3;
-        worker->cx.help_floor = filchi_stack_pointer() - usable;
+        bytes = worker->cx.pool->config.stack_bytes;
+        low = filchi_stack_pointer() - bytes;
+    }
+    worker->cx.help_floor = low + bytes / HELP_STACK_PART;
+    worker->cx.inline_floor = low + bytes / INLINE_STACK_PART;
+}
+
+/* What the thread is while a hook of the pool runs, or its tasks: no call may wait for the pool,
+ * and only the tasks have a lane. */
+static void run_hook(filchi_worker *worker, void (*hook)(void *hook_arg, unsigned worker))
+{
+    filch_pool *pool = worker->cx.pool;
+    if (hook != NULL) {
+        filchi_place place;
+        filchi_place_enter(&place, pool, NULL);
+        hook(pool->config.hook_arg, worker->index);
+        filchi_place_leave(&place);
     }
 }
 
@@ -178,14 +190,10 @@ void filchi_worker_main(void *arg)
         return;
     }
     find_stack(worker);
-    const filchi_config *config = &pool->config;
-    if (config->on_start != NULL) {
-        config->on_start(config->hook_arg, worker->index);
-    }
-    filchi_thread_local_set(&worker->cx);
+    run_hook(worker, pool->config.on_start);
+    filchi_place place;
+    filchi_place_enter(&place, pool, &worker->cx);
     work(worker);
-    filchi_thread_local_set(NULL);
-    if (config->on_stop != NULL) {
-        config->on_stop(config->hook_arg, worker->index);
-    }
+    filchi_place_leave(&place);
+    run_hook(worker, pool->config.on_stop);
 }

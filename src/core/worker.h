@@ -21,15 +21,11 @@ struct filchi_worker {
 };
 
 filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index);
-/* After its thread has ended, or was never started. `forked`: its thread is in the parent process;
- * what the thread may have slept on is left alone, only memory is freed. */
-void filchi_worker_destroy(filchi_worker *worker, bool forked);
+/* After its thread has ended, or was never started. */
+void filchi_worker_destroy(filchi_worker *worker);
 
 /* The body of the thread. */
 void filchi_worker_main(void *worker);
-
-/* The worker of `pool` that the calling thread is, or NULL. */
-filchi_worker *filchi_worker_here(const filch_pool *pool);
 
 /* The other worker a thief tries next: uniform over `workers` without `self`. workers >= 2. */
 uint32_t filchi_steal_victim(filchi_rng *rng, uint32_t workers, uint32_t self);

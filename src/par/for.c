@@ -191,7 +191,9 @@ static void run_serial(filch_cx *cx, const loop *job, uint64_t units)
 /* At most max_block_units units from job->first_unit on. */
 static void run_block(filch_cx *cx, loop *job, uint64_t units)
 {
-    const unsigned workers = filch_pool_workers(filch_cx_pool(cx));
+    filch_pool *pool = filch_cx_pool(cx);
+    /* a child of fork() in a task is alone, and the board's lock may be held for ever */
+    const unsigned workers = filchi_spi_forked(pool) ? 1 : filch_pool_workers(pool);
     filchi_arena_mark mark;
     job->limit = units < workers ? (unsigned)units : workers;
     job->parts = job->limit > 1 ? filchi_spi_scratch(cx, job->limit * sizeof(part), &mark) : NULL;

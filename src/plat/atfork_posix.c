@@ -20,6 +20,13 @@ static void install(void)
     (void)pthread_atfork(NULL, NULL, count_fork);
 }
 
+/* When the library is loaded: handlers run in the order of their installation, and those of others
+ * shall find the child marked already. */
+__attribute__((constructor)) static void install_at_load(void)
+{
+    (void)pthread_once(&once, install);
+}
+
 uint32_t filchi_fork_generation(void)
 {
     (void)pthread_once(&once, install);

@@ -48,6 +48,10 @@ static bool wait_once(filchi_parker *parker, int64_t deadline_ns)
 
 bool filchi_park(filchi_parker *parker, int64_t deadline_ns)
 {
+    /* a wait on a condition is a cancellation point; cancelled here, a foreign thread would leave a
+     * parker behind that others still use */
+    int cancel_state;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     (void)pthread_mutex_lock(&parker->lock);
     bool late = false;
     while (filchi_load_relaxed_u32(&parker->state) == EMPTY && !late) {
@@ -56,6 +60,7 @@ bool filchi_park(filchi_parker *parker, int64_t deadline_ns)
     const bool got = filchi_load_relaxed_u32(&parker->state) == TOKEN;
     filchi_store_relaxed_u32(&parker->state, EMPTY);
     (void)pthread_mutex_unlock(&parker->lock);
+    (void)pthread_setcancelstate(cancel_state, NULL);
     return got;
 }
 

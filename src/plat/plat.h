@@ -16,17 +16,22 @@
 
 /* Threads (thread_posix.c). */
 
-typedef struct filchi_thread {
-    pthread_t handle;
-} filchi_thread;
-
 typedef void filchi_thread_main(void *arg);
 
 enum { FILCHI_THREAD_NAME_BYTES = 16 }; /* the zero included */
 
-/* Start a thread with a stack of its own size and a guard page, all signals blocked but those that
- * a fault raises in the thread itself, cancellation off, and a name. False if it cannot start. */
-bool filchi_thread_start(filchi_thread *out_thread, filchi_thread_main *main, void *arg,
+/* Stays where it is from the start to the end of the join. */
+typedef struct filchi_thread {
+    pthread_t handle;
+    filchi_thread_main *main;
+    void *arg;
+    char name[FILCHI_THREAD_NAME_BYTES];
+} filchi_thread;
+
+/* Start a thread with a stack of its own of at least `stack_bytes` and a guard page, all signals
+ * blocked but those that a fault raises in the thread itself, cancellation off, and a name. False
+ * if it cannot start. */
+bool filchi_thread_start(filchi_thread *thread, filchi_thread_main *main, void *arg,
                          size_t stack_bytes, const char *name);
 void filchi_thread_join(filchi_thread *thread);
 

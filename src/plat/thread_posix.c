@@ -8,24 +8,16 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* What the new thread needs to know; freed by it. */
-typedef struct start_args {
-    filchi_thread_main *main;
-    void *arg;
-    char name[FILCHI_THREAD_NAME_BYTES];
-} start_args;
+#include <unistd.h>
 
 static void *thread_main(void *raw)
 {
-    start_args args = *(start_args *)raw;
-    free(raw);
+    const filchi_thread *thread = raw;
     /* a task that is cancelled half way would leave its joiner waiting for ever */
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    (void)pthread_setname_np(pthread_self(), args.name);
-    args.main(args.arg);
+    (void)pthread_setname_np(pthread_self(), thread->name);
+    thread->main(thread->arg);
     return NULL;
 }
 
@@ -40,45 +32,48 @@ static void signals_to_block(sigset_t *set)
     }
 }
 
-static bool start_with_stack(filchi_thread *out_thread, start_args *args, size_t stack_bytes)
+/* What the system takes: no less than its minimum, which differs between machines, whole pages. */
+static size_t usable_stack_bytes(size_t asked)
+{
+    const long least = sysconf(_SC_THREAD_STACK_MIN);
+    const long page = sysconf(_SC_PAGESIZE);
+    const size_t page_bytes = page > 0 ? (size_t)page : 4096;
+    const size_t bytes = least > 0 && asked < (size_t)least ? (size_t)least : asked;
+    return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+static bool start_with_stack(filchi_thread *thread, size_t stack_bytes)
 {
     pthread_attr_t attr;
     if (pthread_attr_init(&attr) != 0) {
         return false;
     }
-    bool started = pthread_attr_setstacksize(&attr, stack_bytes) == 0;
+    bool started = pthread_attr_setstacksize(&attr, usable_stack_bytes(stack_bytes)) == 0;
     if (started) {
         sigset_t block;
         sigset_t before;
         signals_to_block(&block);
         /* the new thread inherits the mask: it never runs with a signal open */
         (void)pthread_sigmask(SIG_SETMASK, &block, &before);
-        started = pthread_create(&out_thread->handle, &attr, thread_main, args) == 0;
+        started = pthread_create(&thread->handle, &attr, thread_main, thread) == 0;
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     (void)pthread_attr_destroy(&attr);
     return started;
 }
 
-bool filchi_thread_start(filchi_thread *out_thread, filchi_thread_main *main, void *arg,
+bool filchi_thread_start(filchi_thread *thread, filchi_thread_main *main, void *arg,
                          size_t stack_bytes, const char *name)
 {
     if (filchi_point_hit(FILCHI_AT_THREAD_START)) {
         return false;
     }
     const int saved = errno;
-    start_args *args = malloc(sizeof(*args));
-    bool started = false;
-    if (args != NULL) {
-        args->main = main;
-        args->arg = arg;
-        strncpy(args->name, name, sizeof(args->name) - 1);
-        args->name[sizeof(args->name) - 1] = '\0';
-        started = start_with_stack(out_thread, args, stack_bytes);
-        if (!started) {
-            free(args);
-        }
-    }
+    thread->main = main;
+    thread->arg = arg;
+    strncpy(thread->name, name, sizeof(thread->name) - 1);
+    thread->name[sizeof(thread->name) - 1] = '\0';
+    const bool started = start_with_stack(thread, stack_bytes);
     errno = saved;
     return started;
 }

@@ -15,6 +15,21 @@
 
 enum { THIEVES = 3, BURST = 64, MIRROR_MAX = 1 << 16 };
 
+/* Long runs are cut into parts, each with a deque and a ledger of its own, to bound the memory. */
+enum { PART_MAX = 10000000 };
+
+typedef void part_fn(size_t count, unsigned thieves, uint64_t stream);
+
+static void in_parts(part_fn *part, size_t count, unsigned thieves, uint64_t stream)
+{
+    while (count > 0) {
+        size_t now = (count < PART_MAX) ? count : PART_MAX;
+        part(now, thieves, stream);
+        count -= now;
+        stream += 100;
+    }
+}
+
 /* The ids 1..count: who gets one writes it down here. */
 typedef struct ledger {
     size_t count;
@@ -160,26 +175,25 @@ static void bursts(size_t ids, unsigned thieves, uint64_t stream)
 static void deque__random_bursts__each_item_once_and_in_order(void **state)
 {
     (void)state;
-    bursts(test_count(10000000, 300000), THIEVES, 1);
+    in_parts(bursts, test_count(10000000, 1000000), THIEVES, 1);
 }
 
 static void deque__random_bursts_one_thief__each_item_once_and_in_order(void **state)
 {
     (void)state;
-    bursts(test_count(2000000, 100000), 1, 2);
+    in_parts(bursts, test_count(2000000, 300000), 1, 2);
 }
 
 /* The last item: the size flips between 0 and 1, owner and thieves want the same item. */
-static void deque__last_item_duel__handouts_equal_pushes(void **state)
+static void duel(size_t rounds, unsigned thieves, uint64_t stream)
 {
-    size_t rounds = test_count(3000000, 200000);
     ledger book;
     test_thieves team;
     filch_deque *deque = make_deque(1, 4);
     size_t popped = 0;
-    (void)state;
+    (void)stream;
     ledger_open(&book, rounds);
-    test_thieves_start(&team, deque, THIEVES, thief_takes, &book);
+    test_thieves_start(&team, deque, thieves, thief_takes, &book);
     for (uintptr_t id = 1; id <= rounds; id++) {
         filch_item got = { 0, 0 };
         filch_item item = ledger_issue(&book, id);
@@ -197,6 +211,12 @@ static void deque__last_item_duel__handouts_equal_pushes(void **state)
     filch_deque_destroy(deque);
     assert_int_equal(popped + atomic_load(&team.stolen), rounds);
     ledger_close(&book);
+}
+
+static void deque__last_item_duel__handouts_equal_pushes(void **state)
+{
+    (void)state;
+    in_parts(duel, test_count(3000000, 500000), THIEVES, 0);
 }
 
 /* Records with a magic word, pushed one by one: a thief that is on the newest slot at once never
@@ -229,13 +249,14 @@ static void thief_reads_record(void *ctx, unsigned thief, filch_item item)
     atomic_fetch_add_explicit(&r->taken, 1, memory_order_relaxed);
 }
 
-static void single_pushes(size_t count, unsigned thieves)
+static void single_pushes(size_t count, unsigned thieves, uint64_t stream)
 {
     records r = { calloc(count, sizeof(record)), { 0 }, 0 };
     test_thieves team;
     filch_deque *deque = make_deque(8, 8);
 
     assert_non_null(r.all);
+    (void)stream;
     test_thieves_start(&team, deque, thieves, thief_reads_record, &r);
     for (size_t i = 0; i < count; i++) {
         filch_item item = { (uintptr_t)&r.all[i], i };
@@ -258,8 +279,8 @@ static void single_pushes(size_t count, unsigned thieves)
 static void deque__single_pushes__a_stolen_record_is_complete(void **state)
 {
     (void)state;
-    single_pushes(test_count(2000000, 100000), 1);
-    single_pushes(test_count(1000000, 50000), THIEVES);
+    in_parts(single_pushes, test_count(2000000, 300000), 1, 0);
+    in_parts(single_pushes, test_count(1000000, 200000), THIEVES, 0);
 }
 
 /* Three deques in a ring: each thread owns one and steals from the next one into its own, which
@@ -322,15 +343,17 @@ static void *ring_main(void *arg)
     return NULL;
 }
 
-static void deque__ring_of_stealing_owners__each_item_once(void **state)
+static void run_ring(size_t count, unsigned members_unused, uint64_t stream)
 {
     static ring r;
     ring_member members[RING];
     pthread_t threads[RING];
-    (void)state;
-    ledger_open(&r.book, test_count(3000000, 150000));
+    (void)members_unused;
+    (void)stream;
+    ledger_open(&r.book, count);
     atomic_store(&r.running, 0);
     atomic_store(&r.taken, 0);
+    atomic_store(&r.moved, 0);
     for (unsigned i = 0; i < RING; i++) {
         r.deques[i] = make_deque(4, 4);
     }
@@ -351,11 +374,17 @@ static void deque__ring_of_stealing_owners__each_item_once(void **state)
     ledger_close(&r.book);
 }
 
+static void deque__ring_of_stealing_owners__each_item_once(void **state)
+{
+    (void)state;
+    in_parts(run_ring, test_count(3000000, 300000), RING, 0);
+}
+
 /* Growing to a million while thieves steal, again and again: memory does not climb. */
 static void take_anything(void *ctx, unsigned thief, filch_item item)
 {
     (void)thief;
-    TEST_CHECK(item.second == (uintptr_t)test_mix(item.first));
+    TEST_CHECK(item.second == (uintptr_t)test_mix(item.first + 1));
     atomic_fetch_add_explicit((atomic_size_t *)ctx, 1, memory_order_relaxed);
 }
 
@@ -364,7 +393,7 @@ static size_t drain(filch_deque *deque)
     size_t popped = 0;
     filch_item item;
     while (filch_deque_pop(deque, &item) == 1) {
-        TEST_CHECK(item.second == (uintptr_t)test_mix(item.first));
+        TEST_CHECK(item.second == (uintptr_t)test_mix(item.first + 1));
         popped++;
     }
     return popped;
@@ -383,7 +412,7 @@ static void grow_round(test_allocator *memory, size_t items)
         /* Until it holds that many, however many are stolen meanwhile, up to a bound. */
         size_t pushed = 0;
         while (pushed < items || (filch_deque_size(deque) < items / 4 && pushed < 3 * items)) {
-            filch_item item = { pushed, (uintptr_t)test_mix(pushed) };
+            filch_item item = { pushed, (uintptr_t)test_mix(pushed + 1) };
             TEST_CHECK(filch_deque_push(deque, item) == FILCH_OK);
             pushed++;
         }

@@ -132,7 +132,7 @@ static void parcel_round(size_t ids, uint64_t stream)
 static void deque__delay_between_read_and_cas__each_item_once(void **state)
 {
     delays d = { .after_read = true };
-    size_t rounds = test_count(3000, 300);
+    size_t rounds = test_count(3000, 1000);
     (void)state;
     filchi_points_set(delay_steal, &d);
     for (size_t round = 0; round < rounds; round++) {
@@ -207,7 +207,7 @@ static void deque__kept_full_with_yield_after_cas__items_are_whole(void **state)
 {
     delays d = { .after_win = true };
     (void)state;
-    keep_full(test_count(10000000, 300000), &d);
+    keep_full(test_count(10000000, 1500000), &d);
     assert_true(atomic_load(&d.wins) > 0);
 }
 
@@ -215,7 +215,7 @@ static void deque__kept_full_with_delay_before_cas__items_are_whole(void **state
 {
     delays d = { .after_read = true };
     (void)state;
-    keep_full(test_count(5000000, 200000), &d);
+    keep_full(test_count(5000000, 1000000), &d);
     assert_true(atomic_load(&d.reads) > 0);
 }
 

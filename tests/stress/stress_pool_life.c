@@ -93,7 +93,7 @@ static void count(filch_cx *cx, void *arg)
 
 static void pool__made_and_destroyed_at_once__ends(void **state)
 {
-    size_t rounds = test_count(10000, 1000);
+    size_t rounds = test_count(10000, 3000);
     test_rng rng = test_rng_make(1);
     delays d = { .before_park = true };
     (void)state;
@@ -140,7 +140,7 @@ static void grow_tree(filch_cx *cx, void *arg)
 static void destroy__while_workers_steal__each_stops_once(void **state)
 {
     enum { WORKERS = 8 };
-    size_t rounds = test_count(10000, 600);
+    size_t rounds = test_count(10000, 1500);
     (void)state;
     for (size_t round = 0; round < rounds; round++) {
         life l;
@@ -157,7 +157,7 @@ static void destroy__while_workers_steal__each_stops_once(void **state)
 static void submit__before_all_threads_are_up__no_task_lost(void **state)
 {
     enum { WORKERS = 16 };
-    size_t rounds = test_count(10000, 300);
+    size_t rounds = test_count(10000, 600);
     static filch_task tasks[WORKERS];
     (void)state;
     for (size_t round = 0; round < rounds; round++) {

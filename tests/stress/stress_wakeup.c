@@ -94,7 +94,7 @@ static void run_with_gaps(filch_pool *pool, size_t runs, uint64_t stream)
 
 static void post__after_an_idle_gap__runs_by_itself(void **state)
 {
-    size_t posts = test_count(10000, 2000);
+    size_t posts = test_count(10000, 5000);
     (void)state;
     for (size_t w = 0; w < TEST_CASES(worker_counts); w++) {
         set_delays(w != 0);
@@ -111,7 +111,7 @@ static void post__after_an_idle_gap__runs_by_itself(void **state)
 
 static void run__after_an_idle_gap__returns(void **state)
 {
-    size_t runs = test_count(10000, 2000);
+    size_t runs = test_count(10000, 5000);
     (void)state;
     for (size_t w = 0; w < TEST_CASES(worker_counts); w++) {
         set_delays(w != 0);
@@ -182,13 +182,13 @@ static void work_of_a_busy_worker(filch_fn *fn, size_t rounds, uint64_t stream)
 static void fork__by_a_worker_that_goes_on__a_sleeper_takes_it(void **state)
 {
     (void)state;
-    work_of_a_busy_worker(fork_and_wait, test_count(10000, 2000), 20);
+    work_of_a_busy_worker(fork_and_wait, test_count(10000, 5000), 20);
 }
 
 static void post__by_a_worker_that_goes_on__a_sleeper_takes_it(void **state)
 {
     (void)state;
-    work_of_a_busy_worker(post_and_wait, test_count(10000, 2000), 30);
+    work_of_a_busy_worker(post_and_wait, test_count(10000, 5000), 30);
 }
 
 /* A worker that sleeps in a join is woken for forks of others too. Two roots: one whose child waits
@@ -237,7 +237,7 @@ static void cross(filch_cx *cx, void *arg)
 
 static void fork__while_the_only_other_worker_sleeps_in_a_join__taken(void **state)
 {
-    size_t rounds = test_count(3000, 500);
+    size_t rounds = test_count(3000, 2000);
     filch_pool *pool = test_pool_make(2);
     crossed c = { .pool = pool };
     (void)state;
@@ -275,7 +275,7 @@ static void post_all(filch_cx *cx, void *arg)
 
 static void post__as_many_as_workers__all_workers_wake(void **state)
 {
-    size_t rounds = test_count(2000, 300);
+    size_t rounds = test_count(2000, 1000);
     (void)state;
     for (unsigned workers = 2; workers <= 8; workers *= 2) {
         filch_pool *pool = test_pool_make(workers);

@@ -34,16 +34,33 @@ static void expand(const uint8_t *block, uint32_t w[ROUNDS])
     }
 }
 
-static void choose(unsigned t, uint32_t b, uint32_t c, uint32_t d, uint32_t *out_f, uint32_t *out_k)
+/* Twenty rounds: f mixes three of the five words. */
+typedef uint32_t mix_fn(uint32_t b, uint32_t c, uint32_t d);
+
+static inline uint32_t mix_choose(uint32_t b, uint32_t c, uint32_t d)
 {
-    static const uint32_t keys[4] = { 0x5a827999U, 0x6ed9eba1U, 0x8f1bbcdcU, 0xca62c1d6U };
-    *out_k = keys[t / 20];
-    if (t < 20) {
-        *out_f = (b & c) | (~b & d);
-    } else if (t >= 40 && t < 60) {
-        *out_f = (b & c) | (b & d) | (c & d);
-    } else {
-        *out_f = b ^ c ^ d;
+    return (b & c) | (~b & d);
+}
+
+static inline uint32_t mix_parity(uint32_t b, uint32_t c, uint32_t d)
+{
+    return b ^ c ^ d;
+}
+
+static inline uint32_t mix_majority(uint32_t b, uint32_t c, uint32_t d)
+{
+    return (b & c) | (b & d) | (c & d);
+}
+
+static inline void twenty(uint32_t h[5], const uint32_t *w, mix_fn *mix, uint32_t key)
+{
+    for (unsigned t = 0; t < 20; t++) {
+        uint32_t next = rotate(h[0], 5) + mix(h[1], h[2], h[3]) + h[4] + key + w[t];
+        h[4] = h[3];
+        h[3] = h[2];
+        h[2] = rotate(h[1], 30);
+        h[1] = h[0];
+        h[0] = next;
     }
 }
 
@@ -60,17 +77,10 @@ void test_sha1(const uint8_t *input, size_t bytes, uint8_t out_digest[TEST_SHA1_
     store_be(block + BLOCK_BYTES - 4, (uint32_t)(bytes * 8));
     expand(block, w);
     memcpy(h, start, sizeof(h));
-    for (unsigned t = 0; t < ROUNDS; t++) {
-        uint32_t f;
-        uint32_t k;
-        choose(t, h[1], h[2], h[3], &f, &k);
-        uint32_t next = rotate(h[0], 5) + f + h[4] + k + w[t];
-        h[4] = h[3];
-        h[3] = h[2];
-        h[2] = rotate(h[1], 30);
-        h[1] = h[0];
-        h[0] = next;
-    }
+    twenty(h, w, mix_choose, 0x5a827999U);
+    twenty(h, w + 20, mix_parity, 0x6ed9eba1U);
+    twenty(h, w + 40, mix_majority, 0x8f1bbcdcU);
+    twenty(h, w + 60, mix_parity, 0xca62c1d6U);
     for (size_t i = 0; i < 5; i++) {
         store_be(out_digest + 4 * i, h[i] + start[i]);
     }

@@ -25,7 +25,7 @@ static char first_note[NOTE_BYTES];
 __attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
-    return "die_after_fork=0:halt_on_error=1:abort_on_error=0";
+    return "die_after_fork=0:halt_on_error=1:atexit_sleep_ms=0";
 }
 #endif
 
@@ -68,8 +68,14 @@ static void watchdog_bark(int signal_number)
     abort();
 }
 
+static void *nothing(void *arg)
+{
+    return arg;
+}
+
 void test_begin(unsigned watchdog_s)
 {
+    pthread_t first;
     struct sigaction action;
     double scale = test_scale();
     double seconds = (double)watchdog_s * ((scale > 1.0) ? scale : 1.0);
@@ -80,6 +86,9 @@ void test_begin(unsigned watchdog_s)
     alarm((unsigned)seconds);
     printf("FILCH_TEST_SEED=0x%" PRIx64 " FILCH_TEST_SCALE=%g\n", test_seed(), scale);
     fflush(stdout);
+    /* A sanitizer starts a thread of its own with the first one: have it there from the start. */
+    test_thread_start(&first, nothing, NULL);
+    test_thread_join(first);
 }
 
 uint64_t test_mix(uint64_t x)

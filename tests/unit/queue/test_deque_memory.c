@@ -11,7 +11,7 @@ enum { FILL = 3000 };
 
 static filch_item make_item(uintptr_t n)
 {
-    filch_item item = { n, (uintptr_t)test_mix(n) };
+    filch_item item = { n, (uintptr_t)test_mix(n + 1) };
     return item;
 }
 
@@ -38,7 +38,7 @@ static void expect_all(filch_deque *deque, size_t count)
         filch_item item = { 0, 0 };
         assert_int_equal(filch_deque_steal(deque, &item), FILCH_STEAL_GOT);
         assert_int_equal(item.first, n);
-        assert_int_equal(item.second, (uintptr_t)test_mix(n));
+        assert_int_equal(item.second, (uintptr_t)test_mix(n + 1));
     }
     filch_item item;
     assert_int_equal(filch_deque_pop(deque, &item), 0);
