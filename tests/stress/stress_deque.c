@@ -343,12 +343,12 @@ static void *ring_main(void *arg)
     return NULL;
 }
 
-static void run_ring(size_t count, unsigned members_unused, uint64_t stream)
+static void run_ring(size_t count, unsigned thieves, uint64_t stream)
 {
     static ring r;
     ring_member members[RING];
     pthread_t threads[RING];
-    (void)members_unused;
+    (void)thieves;
     (void)stream;
     ledger_open(&r.book, count);
     atomic_store(&r.running, 0);

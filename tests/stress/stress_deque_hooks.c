@@ -141,7 +141,7 @@ static void deque__delay_between_read_and_cas__each_item_once(void **state)
     }
     filchi_points_set(NULL, NULL);
     printf("%zu rounds, %zu steals delayed\n", rounds, atomic_load(&d.reads));
-    assert_true(atomic_load(&d.reads) > rounds);
+    assert_true(atomic_load(&d.reads) > rounds / 50);
 }
 
 /* Capacity four, no growth, kept full: the owner writes a slot again as soon as it is free, while

@@ -118,7 +118,27 @@ static void pool__made_and_destroyed_at_once__ends(void **state)
     }
     filchi_points_set(NULL, NULL);
     printf("%zu lives, %zu delays before a sleep\n", rounds, atomic_load(&d.parks));
-    assert_true(atomic_load(&d.parks) > rounds / 4);
+    assert_true(atomic_load(&d.parks) > rounds / 50);
+}
+
+/* The end comes just when the workers have run out of work and are on their way to sleep. */
+static void destroy__while_workers_fall_asleep__none_sleeps_on(void **state)
+{
+    size_t rounds = test_count(30000, 3000);
+    test_rng rng = test_rng_make(2);
+    (void)state;
+    for (size_t round = 0; round < rounds; round++) {
+        life l;
+        unsigned workers = 1 + (unsigned)(round & 1U);
+        filch_pool *pool = begin_life(&l, workers);
+        for (unsigned i = 0; i < workers; i++) {
+            assert_int_equal(filch_post(pool, count, &l, 0, NULL), FILCH_OK);
+        }
+        assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
+        test_spin_ns(test_rng_below(&rng, 40000));
+        assert_int_equal(filch_pool_destroy(pool), FILCH_OK);
+        expect_ended(&l, workers, workers);
+    }
 }
 
 /* Forks in a task that goes on while the pool is told to end. */
@@ -251,6 +271,7 @@ int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(pool__made_and_destroyed_at_once__ends),
+        cmocka_unit_test(destroy__while_workers_fall_asleep__none_sleeps_on),
         cmocka_unit_test(destroy__while_workers_steal__each_stops_once),
         cmocka_unit_test(submit__before_all_threads_are_up__no_task_lost),
         cmocka_unit_test(pool__lives_of_several_threads__undisturbed),

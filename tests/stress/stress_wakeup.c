@@ -45,14 +45,49 @@ static void set_delays(bool on)
 
 #endif
 
-/* Long gaps let everybody sleep, short ones hit the way into the sleep. */
-static void random_gap(test_rng *rng)
+/* The pause between two pieces of work. Now and then it is random: long ones let everybody sleep.
+ * Mostly it seeks the moment at which a worker falls asleep: it gets shorter when somebody has
+ * slept since the last time, longer when not, so that work keeps coming right at the edge. */
+typedef struct gap {
+    filch_pool *pool;
+    test_rng rng;
+    uint64_t parks;
+    uint64_t edge_ns;
+    size_t slept;
+} gap;
+
+enum { EDGE_FIRST_NS = 2000, EDGE_STEP_NS = 40, EDGE_JITTER_NS = 200, EDGE_LAST_NS = 200000 };
+
+static gap gap_make(filch_pool *pool, uint64_t stream)
 {
-    uint64_t kind = test_rng_below(rng, 8);
+    gap g = { pool, test_rng_make(stream), 0, EDGE_FIRST_NS, 0 };
+    return g;
+}
+
+static void seek_edge(gap *g)
+{
+    filch_stats stats = FILCH_STATS_INIT;
+    uint64_t step = EDGE_STEP_NS + g->edge_ns / 32;
+    TEST_CHECK(filch_stats_read(g->pool, &stats) == FILCH_OK);
+    if (stats.total.parks != g->parks) {
+        g->slept++;
+        g->edge_ns = (g->edge_ns > step) ? g->edge_ns - step : 0;
+    } else if (g->edge_ns < EDGE_LAST_NS) {
+        g->edge_ns += step;
+    }
+    g->parks = stats.total.parks;
+    test_spin_ns(g->edge_ns + test_rng_below(&g->rng, EDGE_JITTER_NS));
+}
+
+static void pause_for_gap(gap *g)
+{
+    uint64_t kind = test_rng_below(&g->rng, 32);
     if (kind == 0) {
-        test_spin_ns(test_rng_below(rng, 300000));
-    } else if (kind < 6) {
-        test_spin_ns(test_rng_below(rng, 40000));
+        test_spin_ns(test_rng_below(&g->rng, 300000));
+    } else if (kind < 4) {
+        test_spin_ns(test_rng_below(&g->rng, 40000));
+    } else {
+        seek_edge(g);
     }
 }
 
@@ -64,7 +99,7 @@ static void raise_flag(filch_cx *cx, void *arg)
 
 static void post_with_gaps(filch_pool *pool, size_t posts, uint64_t stream)
 {
-    test_rng rng = test_rng_make(stream);
+    gap g = gap_make(pool, stream);
     for (size_t i = 0; i < posts; i++) {
         atomic_uint flag = 0;
         filch_task task = FILCH_TASK_INIT(raise_flag, &flag);
@@ -74,13 +109,13 @@ static void post_with_gaps(filch_pool *pool, size_t posts, uint64_t stream)
             assert_int_equal(filch_submit(pool, &task, NULL), FILCH_OK);
         }
         test_await(&flag, 1);
-        random_gap(&rng);
+        pause_for_gap(&g);
     }
 }
 
 static void run_with_gaps(filch_pool *pool, size_t runs, uint64_t stream)
 {
-    test_rng rng = test_rng_make(stream);
+    gap g = gap_make(pool, stream);
     for (size_t i = 0; i < runs; i++) {
         atomic_uint flag = 0;
         assert_int_equal(filch_run(pool, raise_flag, &flag), FILCH_OK);
@@ -88,7 +123,7 @@ static void run_with_gaps(filch_pool *pool, size_t runs, uint64_t stream)
         if (i % 16 == 0) {
             assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
         }
-        random_gap(&rng);
+        pause_for_gap(&g);
     }
 }
 
@@ -126,7 +161,7 @@ static void run__after_an_idle_gap__returns(void **state)
 typedef struct lonely {
     size_t rounds;
     atomic_uint flag;
-    test_rng rng;
+    gap gap;
 } lonely;
 
 static uintptr_t raise_word(filch_cx *cx, uintptr_t word)
@@ -152,7 +187,7 @@ static void fork_and_wait(filch_cx *cx, void *arg)
             test_await(&l->flag, 1);
             filch_scope_end(cx, &scope);
         }
-        random_gap(&l->rng);
+        pause_for_gap(&l->gap);
     }
 }
 
@@ -163,16 +198,16 @@ static void post_and_wait(filch_cx *cx, void *arg)
         atomic_store(&l->flag, 0);
         TEST_CHECK(filch_post(filch_cx_pool(cx), raise_flag, &l->flag, 0, NULL) == FILCH_OK);
         test_await(&l->flag, 1);
-        random_gap(&l->rng);
+        pause_for_gap(&l->gap);
     }
 }
 
 static void work_of_a_busy_worker(filch_fn *fn, size_t rounds, uint64_t stream)
 {
     for (size_t w = 1; w < TEST_CASES(worker_counts); w++) {
-        lonely l = { rounds, 0, test_rng_make(stream + w) };
         set_delays(w != 1);
         filch_pool *pool = test_pool_make(worker_counts[w]);
+        lonely l = { rounds, 0, gap_make(pool, stream + w) };
         test_pool_run(pool, fn, &l);
         test_pool_close(pool);
     }
@@ -191,22 +226,24 @@ static void post__by_a_worker_that_goes_on__a_sleeper_takes_it(void **state)
     work_of_a_busy_worker(post_and_wait, test_count(10000, 5000), 30);
 }
 
-/* A worker that sleeps in a join is woken for forks of others too. Two roots: one whose child waits
- * for the other's fork to be taken. With two workers the only one who can take it is the first,
- * asleep in its join. */
+/* A worker that waits in a join is there for the forks of others too, asleep, on its way to sleep
+ * or searching. With two workers it is the only one who can take what its own stolen child forks.
+ */
+enum { FORKS_OF_A_CHILD = 200 };
+
 typedef struct crossed {
     atomic_uint child_began;
     atomic_uint fork_taken;
-    filch_pool *pool;
     unsigned joiner;
     size_t wrong_place;
+    gap gap;
 } crossed;
 
 static uintptr_t note_taken(filch_cx *cx, uintptr_t word)
 {
     crossed *c = (crossed *)word;
     c->wrong_place += (filch_cx_worker(cx) != c->joiner);
-    atomic_store(&c->fork_taken, 1);
+    atomic_fetch_add(&c->fork_taken, 1);
     return 1;
 }
 
@@ -219,10 +256,13 @@ static uintptr_t child_that_forks(filch_cx *cx, uintptr_t word)
         TEST_FAIL("the child was to be stolen");
         return 0;
     }
-    test_spin_ns(test_mix((uint64_t)word + test_now_ns()) % 100000); /* the joiner falls asleep */
-    filch_fork(cx, &handle, note_taken, word);
-    test_await(&c->fork_taken, 1);
-    return filch_join(cx, &handle);
+    for (unsigned i = 1; i <= FORKS_OF_A_CHILD; i++) {
+        pause_for_gap(&c->gap);
+        filch_fork(cx, &handle, note_taken, word);
+        test_await(&c->fork_taken, i);
+        TEST_CHECK(filch_join(cx, &handle) == 1);
+    }
+    return 1;
 }
 
 static void cross(filch_cx *cx, void *arg)
@@ -237,9 +277,9 @@ static void cross(filch_cx *cx, void *arg)
 
 static void fork__while_the_only_other_worker_sleeps_in_a_join__taken(void **state)
 {
-    size_t rounds = test_count(3000, 2000);
+    size_t rounds = test_count(300, 50);
     filch_pool *pool = test_pool_make(2);
-    crossed c = { .pool = pool };
+    crossed c = { .gap = gap_make(pool, 60) };
     (void)state;
     for (size_t i = 0; i < rounds; i++) {
         atomic_store(&c.child_began, 0);
@@ -279,7 +319,7 @@ static void post__as_many_as_workers__all_workers_wake(void **state)
     (void)state;
     for (unsigned workers = 2; workers <= 8; workers *= 2) {
         filch_pool *pool = test_pool_make(workers);
-        test_rng rng = test_rng_make(40 + workers);
+        gap g = gap_make(pool, 40 + workers);
         for (size_t i = 0; i < rounds; i++) {
             roll_call r = { 0, workers };
             if ((i & 1U) == 0) {
@@ -291,7 +331,7 @@ static void post__as_many_as_workers__all_workers_wake(void **state)
             }
             assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
             assert_int_equal(atomic_load(&r.begun), workers);
-            random_gap(&rng);
+            pause_for_gap(&g);
         }
         test_pool_close(pool);
     }

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOTE_BYTES = 512 };
+enum { NOTE_BYTES = 512, SPIN_TRIES = 2000 /* a few microseconds before the first yield */ };
 
 static uint64_t the_seed;
 static pthread_once_t seed_once = PTHREAD_ONCE_INIT;
@@ -170,8 +170,10 @@ void test_thread_join(pthread_t thread)
 
 void test_await(const atomic_uint *word, unsigned value)
 {
-    while (atomic_load_explicit(word, memory_order_acquire) < value) {
-        sched_yield();
+    for (unsigned tries = 0; atomic_load_explicit(word, memory_order_acquire) < value; tries++) {
+        if (tries >= SPIN_TRIES) {
+            sched_yield();
+        }
     }
 }
 

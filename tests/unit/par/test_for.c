@@ -281,12 +281,12 @@ static void for_on__foreign_caller__at_most_workers_less_one_beside_it(void **st
     for (size_t w = 0; w < TEST_CASES(worker_counts); w++) {
         unsigned workers = worker_counts[w];
         guests g = { test_pool_make(workers), pthread_self(), 0, 0, 0 };
-        for (int i = 0; i < 20; i++) {
+        /* At least 20 loops, and until somebody has joined one. */
+        for (int i = 0; i < 20 || (workers > 1 && atomic_load(&g.most_others) == 0); i++) {
             assert_int_equal(filch_for_on(g.pool, 200, count_guests, &g, &options), FILCH_OK);
             assert_true(atomic_load(&g.most_others) <= workers - 1);
         }
         assert_true(atomic_load(&g.by_caller) >= 20);
-        assert_true(workers == 1 || atomic_load(&g.most_others) >= 1);
         test_pool_close(g.pool);
     }
 }
