@@ -10,7 +10,7 @@ all: ## build build/release (PRESET=debug, asan, tsan ... for another one)
 	@./scripts/build.sh '$(PRESET)'
 
 run: deps ## install what is missing, build, show the demo
-	@./scripts/build.sh release
+	@./scripts/build.sh release filch_cli
 	@build/release/tools/filch/filch demo --table
 
 check: deps ## install what is missing, then every gate and test

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# build.sh <preset>: configures build/<preset> if that has not been done, and builds it. Quiet
-# unless something is built.
+# build.sh <preset> [<target>]: configures build/<preset> if that has not been done, and builds it,
+# or one target of it. Quiet unless something is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:?usage: build.sh <preset>}
@@ -21,4 +21,4 @@ if [ ! -f "build/$preset/build.ninja" ]; then
     }
     grep '^filch:' "$log" >&2 || true
 fi
-cmake --build "build/$preset"
+cmake --build "build/$preset" ${2:+--target "$2"}

@@ -16,7 +16,7 @@
  *                      early to see it.
  *
  * The library never prints, never exits, installs no signal handler, and does not touch errno.
- * Debug builds (FILCH_DEBUG) abort on misuse with one sentence that names the broken rule. */
+ * Debug builds (CMAKE_BUILD_TYPE=Debug) abort on misuse with one sentence that names the rule. */
 #ifndef FILCH_BASE_H
 #define FILCH_BASE_H
 

@@ -12,10 +12,10 @@
  * Threads: all calls here belong to the thread that `cx` was given to.
  * Order:   writes before the fork are visible to the child, those of the child after the join.
  * Fails:   never. If memory for the deque cannot be had, the child runs at once, in its parent.
- * Misuse:  functions must not be NULL; forks and scopes nest strictly, last in, first out: a spawn
+ * Misuse:  functions must not be NULL; forks and scopes nest strictly, last in, first out. A spawn
  *          counts as a fork, so join every fork before the next spawn, spawn into the innermost
- * open scope only, and leave none open when a task returns. Debug builds abort on a breach, release
- * builds are undefined.
+ *          open scope only, and leave none open when a task returns. Undefined in release builds;
+ *          debug builds abort, but a thief may meet what the owner broke before the owner does.
  *
  * Child stealing with a deque per worker: Chase and Lev, SPAA 2005. */
 #ifndef FILCH_FORK_H

@@ -15,7 +15,8 @@
 FILCH_BEGIN_DECLS
 
 /* One piece: indices lo to hi - 1, and a slot: a dense index below filch_slots(pool) that no other
- * running call of the same loop has, for per-participant scratch. */
+ * running call of the same loop has, for per-participant scratch. Each nested loop numbers its own;
+ * inside a body, filch_slots(filch_cx_pool(cx)) is the number of them. */
 typedef struct filch_range {
     size_t lo;
     size_t hi;
@@ -53,7 +54,7 @@ FILCH_API filch_status filch_for(filch_cx *cx, size_t n, filch_range_fn *body, v
 /* The same on a pool: from a foreign thread at most workers - 1 workers join the caller; from a
  * worker of this pool it is filch_for.
  * Threads: any.      Blocks: until all calls have returned.
- * Fails:   as filch_for, and FILCH_E_CLOSED, FILCH_E_FORKED; nothing was called. */
+ * Fails:   as filch_for, and FILCH_E_CLOSED, FILCH_E_NOMEM, FILCH_E_FORKED; nothing was called. */
 FILCH_API filch_status filch_for_on(filch_pool *pool, size_t n, filch_range_fn *body, void *ctx,
                                     const filch_loop *options);
 

@@ -8,12 +8,14 @@
  * fork():   the child has no pool, see "In a child" in base.h; it can create pools of its own. A
  *           child made inside a task may leave by _exit or exec only, and must not return from it.
  * signals:  workers block all signals but those that a fault raises (SIGSEGV, SIGBUS, SIGFPE,
- * SIGILL, SIGTRAP, SIGSYS, SIGABRT). A process that a task starts inherits that: set the mask
- * first. two pools: roots and posts of one pool into another block while that one is full or busy;
- * workers of two pools that wait for each other can deadlock. exit():   ends the process at once,
- * whatever the workers do: nothing is joined or drained. Shut the pool down first if its tasks
- * matter. dlclose(): the shared library stays mapped for good (it is linked with "nodelete"), so a
- * pool that is still alive goes on working. */
+ *           SIGILL, SIGTRAP, SIGSYS, SIGABRT). A process that a task starts inherits that: set its
+ *           mask first.
+ * pools:    roots and posts of one pool into another block while that one is full or busy; workers
+ *           of two pools that wait for each other can deadlock.
+ * exit():   ends the process at once, whatever the workers do: nothing is joined or drained. Shut
+ *           the pool down first if its tasks matter.
+ * dlclose(): the shared library stays mapped for good (it is linked with "nodelete"), so a pool
+ *           that is still alive goes on working. */
 #ifndef FILCH_POOL_H
 #define FILCH_POOL_H
 
@@ -76,8 +78,8 @@ typedef enum filch_shutdown_mode {
     FILCH_CANCEL = 2 /* let running tasks finish; end what has not started as FILCH_CANCELLED */
 } filch_shutdown_mode;
 
-/* What became of the tasks of a pool; accepted = ran + cancelled once the pool is quiet. A call of
- * filch_run counts as one task. */
+/* What became of the tasks of a pool; accepted = ran + cancelled once the pool is quiet. Over its
+ * whole life; a call of filch_run counts as one task, a loop is not counted. */
 typedef struct filch_shutdown_report {
     uint64_t accepted;
     uint64_t refused;
@@ -110,8 +112,8 @@ FILCH_API filch_pool *filch_default_pool(void);
 /* Run `fn` as a root on the pool and wait for it. From a worker of this pool it is a plain call.
  * Threads: any.   Blocks: until `fn` has returned; first while the injector is full.
  * Order:   writes before the call are visible to `fn`, those of `fn` to the caller afterwards.
- * Fails:   FILCH_E_INVALID, FILCH_E_CLOSED, FILCH_E_NOMEM, FILCH_E_FORKED; FILCH_E_CANCELLED if a
- * cancelling shutdown came before the start. */
+ * Fails:   FILCH_E_INVALID, FILCH_E_CLOSED, FILCH_E_NOMEM, FILCH_E_FORKED;
+ *          FILCH_E_CANCELLED if a cancelling shutdown came before the start. */
 FILCH_API filch_status filch_run(filch_pool *pool, filch_fn *fn, void *arg);
 
 /* Wait until no task is queued or running and no other thread is inside a call that hands work in.

@@ -7,13 +7,16 @@
  *
  * Counting: every call is accepted (FILCH_OK) or refused (FILCH_E_CLOSED, FILCH_E_FULL,
  *          FILCH_E_NOMEM; misuse is not counted); every accepted task ends exactly once, as
- * FILCH_RAN or FILCH_CANCELLED. When full: a foreign thread waits until a quarter of the injector
- * is free. A worker's deque holds FILCH_MAX_OWN_TASKS; a worker whose deque is full or cannot grow
- * runs the task inside the call. FILCH_E_FULL if it may not: less than a quarter of its stack is
- * left, or the call comes from inside the body of a loop. Order:   writes before the call are
- * visible to the task. Queue errors: FILCH_E_CLOSED (shutdown began; a task may still post to its
- * own draining pool), FILCH_E_FULL (only as above), FILCH_E_INVALID, FILCH_E_FORKED; FILCH_E_NOMEM
- * as said. The arguments are then untouched and `end` is not called. */
+ *          FILCH_RAN or FILCH_CANCELLED.
+ * When full: a foreign thread waits until a quarter of the injector is free, also if a shutdown
+ *          begins meanwhile: its task counts as accepted. No order among those who wait is promised.
+ *          A worker's deque holds FILCH_MAX_OWN_TASKS; a worker whose deque is full or cannot grow
+ *          runs the task inside the call. FILCH_E_FULL if it may not: less than a quarter of its
+ *          stack is left, or the call comes from inside the body of a loop.
+ * Order:   writes before the call are visible to the task.
+ * Queue errors: FILCH_E_CLOSED (shutdown began; a task may still post to its own draining pool),
+ *          FILCH_E_FULL (only as above), FILCH_E_INVALID, FILCH_E_FORKED; FILCH_E_NOMEM as said.
+ *          The arguments are then untouched and `end` is not called. */
 #ifndef FILCH_TASK_H
 #define FILCH_TASK_H
 
@@ -27,10 +30,11 @@ typedef enum filch_end {
     FILCH_CANCELLED = 2 /* it was never started */
 } filch_end;
 
-/* Called exactly once for each accepted task, after its last use of `data`, on a worker. */
+/* Called exactly once for each accepted task, on a worker, after its last use of `data`. It is part
+ * of the task: it may post, and the pool is not quiet before it has returned. */
 typedef void filch_end_fn(void *data, filch_end how);
 
-/* An "Options struct" (base.h). */
+/* An "Options struct" (base.h); copied, it need not outlive the call. */
 typedef struct filch_submit_options {
     size_t size;
     unsigned flags;    /* none yet */
@@ -80,7 +84,7 @@ typedef struct filch_task {
  * Threads: any.            Blocks: a foreign thread, while the injector is full.
  * Owns:    the pool holds `task` until its function or its end is called; keep it alive and
  *          unmoved until then. From then on the pool does not touch it: the function may free it
- *          or submit it again. `end` gets `arg`.
+ *          or submit it again. `end` still gets `arg`: only one of the two may free that.
  * Fails:   "Queue errors" above, without FILCH_E_NOMEM. */
 FILCH_API filch_status filch_submit(filch_pool *pool, filch_task *task,
                                     const filch_submit_options *options);

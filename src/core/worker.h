@@ -34,7 +34,7 @@ uint32_t filchi_steal_victim(filchi_rng *rng, uint32_t workers, uint32_t self);
 bool filchi_steal_fork(filchi_worker *thief, filch_item *out_item);
 bool filchi_steal_any(filchi_worker *thief, filch_item *out_item);
 
-/* Is there any fork or open loop in sight, any detached task? seq_cst looks, see sleep/README. */
+/* Is there any fork or open loop in sight, any detached task? seq_cst looks, see README.md. */
 bool filchi_forks_in_sight(const filch_pool *pool);
 bool filchi_tasks_in_sight(const filch_pool *pool);
 

@@ -29,7 +29,8 @@ typedef struct attempt {
 typedef struct poster {
     filch_pool *pool;
     atomic_uint *go;
-    attempt *attempts; /* ATTEMPTS, and as many children behind them */
+    atomic_bool *closed; /* a shutdown has returned: everything from now on is refused */
+    attempt *attempts;   /* ATTEMPTS, and as many children behind them */
     uint64_t stream;
 } poster;
 
@@ -123,7 +124,9 @@ static void *poster_main(void *arg)
             a->child->pool = p->pool;
             a->child->how = (way)test_rng_below(&rng, BY_RUN); /* a root inside is a plain call */
         }
+        bool refused = atomic_load(p->closed);
         make_attempt(a);
+        TEST_CHECK(!refused || a->status == FILCH_E_CLOSED);
         closed += (a->status == FILCH_E_CLOSED);
         if (test_rng_below(&rng, 16) == 0) {
             test_spin_ns(test_rng_below(&rng, 5000));
@@ -179,7 +182,8 @@ static filch_pool *random_pool(test_rng *rng)
 }
 
 /* Shut down once or in steps, and return the last report. */
-static filch_shutdown_report end_pool(filch_pool *pool, test_rng *rng, bool *out_cancelled)
+static filch_shutdown_report end_pool(filch_pool *pool, test_rng *rng, atomic_bool *closed,
+                                      bool *out_cancelled)
 {
     filch_shutdown_report report = { 0, 0, 0, 0 };
     filch_shutdown_mode mode = (test_rng_below(rng, 2) == 0) ? FILCH_DRAIN : FILCH_CANCEL;
@@ -189,6 +193,8 @@ static filch_shutdown_report end_pool(filch_pool *pool, test_rng *rng, bool *out
         filch_time until = filch_time_after_ns(test_rng_below(rng, 50000));
         filch_status status = filch_pool_shutdown(pool, FILCH_DRAIN, until, &report);
         TEST_CHECK(status == FILCH_OK || status == FILCH_E_TIMEOUT);
+        atomic_store(closed, true);
+        test_spin_ns(test_rng_below(rng, 50000));
     }
     TEST_CHECK(filch_pool_shutdown(pool, mode, FILCH_FOREVER, &report) == FILCH_OK);
     return report;
@@ -200,17 +206,19 @@ static void one_round(uint64_t round, attempt *attempts, books *sum)
     pthread_t threads[POSTERS];
     poster posters[POSTERS];
     atomic_uint go = 0;
+    atomic_bool closed = false;
     bool cancelled = false;
     filch_pool *pool = random_pool(&rng);
 
     memset(attempts, 0, sizeof(attempt) * POSTERS * 2 * ATTEMPTS);
     for (unsigned i = 0; i < POSTERS; i++) {
-        posters[i] = (poster){ pool, &go, attempts + (size_t)i * 2 * ATTEMPTS,
+        posters[i] = (poster){ pool, &go, &closed, attempts + (size_t)i * 2 * ATTEMPTS,
                                round * POSTERS + i + 1000000 };
         test_thread_start(&threads[i], poster_main, &posters[i]);
     }
     atomic_store(&go, 1);
-    filch_shutdown_report report = end_pool(pool, &rng, &cancelled);
+    filch_shutdown_report report = end_pool(pool, &rng, &closed, &cancelled);
+    atomic_store(&closed, true);
     for (unsigned i = 0; i < POSTERS; i++) {
         test_thread_join(threads[i]);
     }

@@ -25,6 +25,8 @@ static const char *verdict_word(job_verdict verdict)
 }
 
 /* How often a contestant is as fast as the serial one; 0 if that cannot be said. */
+static const double LITTLE_GAIN = 1.25;
+
 static double speed_up(const demo_report *report, const demo_row *row, const demo_cell *cell)
 {
     const double serial = demo_median_seconds(report, &row->cells[PAR_SERIAL]);
@@ -110,6 +112,20 @@ static void print_cell(const demo_report *report, const demo_row *row, int i, un
     printf("  %-*.*s %s\n", RESULT_SHOWN, RESULT_SHOWN, cell->result, verdict_word(cell->verdict));
 }
 
+/* Two workers that gain next to nothing on every job have no second CPU to themselves. */
+static void print_hint(const demo_report *report)
+{
+    double best = 0;
+    for (int i = 0; i < DEMO_JOBS; i++) {
+        const demo_row *const row = &report->rows[i];
+        const double factor = speed_up(report, row, &row->cells[PAR_STEALING]);
+        best = factor > best ? factor : best;
+    }
+    if (report->workers > 1 && best > 0 && best < LITTLE_GAIN) {
+        puts("No job gained much: other programs use the CPUs, or the jobs are too small to tell.");
+    }
+}
+
 static void print_table(const demo_report *report)
 {
     const unsigned columns = isatty(STDOUT_FILENO) ? cli_columns(STDOUT_FILENO) : WIDE;
@@ -125,6 +141,7 @@ static void print_table(const demo_report *report)
     print_count("", report->steals, "steal");
     puts(report->workers == 1 ? ": with one worker there is nobody to steal from."
                               : " in all repeats together.");
+    print_hint(report);
     for (int i = 0; i < DEMO_JOBS; i++) {
         if (report->rows[i].note[0] != '\0') {
             printf("%s: %s\n", report->rows[i].job, report->rows[i].note);

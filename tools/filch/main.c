@@ -5,6 +5,7 @@
  * disk or a closed pipe is an error of every sub-command alike. */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,8 +86,10 @@ int main(int argc, char **argv)
 {
     const int code = run(argc, argv);
     const int failed_before = ferror(stdout);
+    errno = 0;
     if (fclose(stdout) != 0 || failed_before) {
-        return cli_trouble("", "cannot write the result");
+        return cli_trouble("", "cannot write the result%s%s", errno != 0 ? ": " : "",
+                           errno != 0 ? strerror(errno) : "");
     }
     return code;
 }

@@ -256,8 +256,8 @@ static void print_table(const snapshot *snap)
     printf("accepted %" PRIu64 " = ran %" PRIu64 " + cancelled %" PRIu64 ": %s\n", sum->accepted,
            sum->total.tasks_run, sum->total.tasks_cancelled, snap->adds_up ? "yes" : "NO");
     printf("refused %" PRIu64 ", pending %" PRIu64 ", waited %" PRIu64
-           " times for room in the injector\n",
-           sum->refused, sum->pending, sum->queue_waits);
+           " time%s for room in the injector\n",
+           sum->refused, sum->pending, sum->queue_waits, cli_plural(sum->queue_waits));
     printf("results: %s\n", snap->results_right ? "right" : "WRONG");
 }
 

@@ -314,13 +314,14 @@ static void wait_here(filch_cx *cx, deep_wait *d)
 static unsigned descend(filch_cx *cx, deep_wait *d, size_t left_bytes)
 {
     volatile unsigned char frame[FRAME_BYTES];
-    frame[0] = 1;
+    const size_t at = left_bytes % FRAME_BYTES; /* not a constant: the frame keeps its size */
+    frame[at] = 1;
     if (left_bytes > FRAME_BYTES) {
         const unsigned below = descend(cx, d, left_bytes - FRAME_BYTES);
-        return below + frame[0]; /* read afterwards, or the calls would share one frame */
+        return below + frame[at]; /* read afterwards, or the calls would share one frame */
     }
     wait_here(cx, d);
-    return frame[0];
+    return frame[at];
 }
 
 static void wait_deep(filch_cx *cx, void *arg)

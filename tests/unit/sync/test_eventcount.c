@@ -235,7 +235,7 @@ static void wait__producers_and_consumers__no_wake_up_is_lost(void **state)
     pthread_t producers[PRODUCERS];
     (void)state;
     memset(&m, 0, sizeof(m));
-    m.per_producer = test_count(20000, 4000);
+    m.per_producer = test_count(4000, 1000);
     assert_true(filchi_eventcount_init(&m.ec, &m.word, FILCHI_WAKE_NEWEST));
     for (int i = 0; i < CONSUMERS; i++) {
         test_thread_start(&consumers[i], consume, &m);

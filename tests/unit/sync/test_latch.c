@@ -91,7 +91,7 @@ static void *set_each(void *arg)
 
 static void latch__freed_right_after_the_wait__setter_is_done_with_it(void **state)
 {
-    shooter s = { NULL, test_count(20000, 4000) };
+    shooter s = { NULL, test_count(4000, 1000) };
     pthread_t thread;
     (void)state;
     test_thread_start(&thread, set_each, &s);
@@ -114,7 +114,7 @@ static void latch__freed_right_after_the_wait__setter_is_done_with_it(void **sta
 /* A waiter that looks, registers, leaves and comes back while the setter is at it. */
 static void latch__registered_and_left_in_a_race__never_missed(void **state)
 {
-    shooter s = { NULL, test_count(20000, 4000) };
+    shooter s = { NULL, test_count(4000, 1000) };
     pthread_t thread;
     filchi_parker parker;
     size_t refused = 0;
