@@ -28,10 +28,10 @@ def compilers():
     """(program, language, standard) of every way to compile a header."""
     ways, absent = [], []
     for program, standards in (
-        ("gcc", ("c99", "c11", "c17")),
-        ("clang", ("c99", "c11", "c17")),
-        ("g++", ("c++11", "c++17")),
-        ("clang++", ("c++11", "c++17")),
+        ("gcc", ("c99", "c11", "c17", "c2x")),
+        ("clang", ("c99", "c11", "c17", "c2x")),
+        ("g++", ("c++11", "c++14", "c++17", "c++20", "c++2b")),
+        ("clang++", ("c++11", "c++14", "c++17", "c++20", "c++2b")),
     ):
         if shutil.which(program) is None:
             absent.append(program)
