@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/alloc.h"
+
 enum { POSTERS = 8, ATTEMPTS = 150, AFTER_CLOSED = 3 };
 
 typedef enum way { BY_POST, BY_BIG_POST, BY_SUBMIT, BY_RUN, WAYS } way;
@@ -172,9 +174,11 @@ static books balance(const attempt *attempts)
     return b;
 }
 
-static filch_pool *random_pool(test_rng *rng)
+static filch_pool *random_pool(test_rng *rng, test_allocator *memory)
 {
     filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    test_allocator_init(memory);
+    config.allocator = &memory->hooks;
     config.workers = 1 + (unsigned)test_rng_below(rng, 4);
     config.queue_tasks = (size_t)1 << test_rng_below(rng, 11);
     config.flags = (test_rng_below(rng, 2) == 0) ? FILCH_POOL_FIFO : 0;
@@ -208,7 +212,8 @@ static void one_round(uint64_t round, attempt *attempts, books *sum)
     atomic_uint go = 0;
     atomic_bool closed = false;
     bool cancelled = false;
-    filch_pool *pool = random_pool(&rng);
+    test_allocator memory;
+    filch_pool *pool = random_pool(&rng, &memory);
 
     memset(attempts, 0, sizeof(attempt) * POSTERS * 2 * ATTEMPTS);
     for (unsigned i = 0; i < POSTERS; i++) {
@@ -237,6 +242,7 @@ static void one_round(uint64_t round, attempt *attempts, books *sum)
     assert_int_equal(stats.total.tasks_cancelled, b.cancelled);
     assert_true(cancelled || b.cancelled == 0);
     test_pool_close(pool);
+    test_allocator_assert_balanced(&memory);
     sum->attempted += b.attempted;
     sum->refused += b.refused;
     sum->ran += b.ran;

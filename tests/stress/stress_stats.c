@@ -10,6 +10,7 @@
 typedef struct monitor {
     filch_pool *pool;
     atomic_bool stop;
+    atomic_uint began;
     size_t reads;
 } monitor;
 
@@ -55,6 +56,7 @@ static void *watch(void *arg)
             last[w] = one;
         }
         m->reads++;
+        atomic_store(&m->began, 1);
     }
     return NULL;
 }
@@ -133,6 +135,7 @@ static void stats__read_all_the_time__never_go_back_and_add_up(void **state)
             }
         }
         assert_int_equal(filch_pool_wait_quiet(m.pool, FILCH_FOREVER), FILCH_OK);
+        test_await(&m.began, 1); /* a busy machine may not have let it run yet */
         atomic_store(&m.stop, true);
         test_thread_join(thread);
         printf("%u workers: read %zu times\n", workers, m.reads);

@@ -122,7 +122,7 @@ static void print_hint(const demo_report *report)
         best = factor > best ? factor : best;
     }
     if (report->workers > 1 && best > 0 && best < LITTLE_GAIN) {
-        puts("No job gained much: other programs use the CPUs, or the jobs are too small to tell.");
+        puts("No job gained much: other programs use the CPUs, or the jobs are small.");
     }
 }
 

@@ -67,8 +67,11 @@ static void for__in_loops_in_joins_in_scopes__all_indices(void **state)
     }
 }
 
-/* Isolation. Each thread counts the outer bodies on its own stack: one at most. */
+/* Isolation. Each thread counts the outer bodies on its own stack, one at most, and what it runs
+ * for the body of another: no outer body may begin on top of that either, since the other body
+ * waits for it. */
 static _Thread_local unsigned outer_on_this_stack;
+static _Thread_local unsigned inner_on_this_stack;
 
 typedef struct isolation {
     pthread_mutex_t lock;
@@ -89,19 +92,24 @@ static void inner_body(filch_cx *cx, void *ctx, filch_range range)
 
 static uintptr_t inner_fork(filch_cx *cx, uintptr_t depth)
 {
+    uintptr_t leaves = 1;
+    inner_on_this_stack++;
     if (depth == 0) {
         sched_yield();
-        return 1;
+    } else {
+        filch_pair pair = filch_join2_word(cx, inner_fork, depth - 1, inner_fork, depth - 1);
+        leaves = pair.first + pair.second;
     }
-    filch_pair pair = filch_join2_word(cx, inner_fork, depth - 1, inner_fork, depth - 1);
-    return pair.first + pair.second;
+    inner_on_this_stack--;
+    return leaves;
 }
 
 static void inner_child(filch_cx *cx, void *arg)
 {
-    (void)cx;
     (void)arg;
-    sched_yield();
+    inner_on_this_stack++;
+    TEST_CHECK(inner_fork(cx, 3) == 8);
+    inner_on_this_stack--;
 }
 
 /* Everything a body can wait in. */
@@ -121,7 +129,7 @@ static void wait_in_every_way(filch_cx *cx)
 static void outer_body(filch_cx *cx, void *ctx, filch_range range)
 {
     isolation *iso = ctx;
-    TEST_CHECK(outer_on_this_stack == 0);
+    TEST_CHECK(outer_on_this_stack == 0 && inner_on_this_stack == 0);
     TEST_CHECK(atomic_exchange(&iso->slot_users[range.slot], 1) == 0);
     outer_on_this_stack++;
     if (iso->use_lock) {
@@ -194,7 +202,7 @@ typedef struct depth_case {
 static void depth_body(filch_cx *cx, void *ctx, filch_range range)
 {
     (void)range;
-    TEST_CHECK(outer_on_this_stack == 0);
+    TEST_CHECK(outer_on_this_stack == 0 && inner_on_this_stack == 0);
     outer_on_this_stack++;
     wait_in_every_way(cx);
     outer_on_this_stack--;
@@ -241,7 +249,7 @@ typedef struct detached_case {
 static void detached(filch_cx *cx, void *arg)
 {
     (void)cx;
-    TEST_CHECK(outer_on_this_stack == 0);
+    TEST_CHECK(outer_on_this_stack == 0 && inner_on_this_stack == 0);
     atomic_fetch_add(&((detached_case *)arg)->ran, 1);
 }
 
@@ -249,7 +257,7 @@ static void posting_body(filch_cx *cx, void *ctx, filch_range range)
 {
     detached_case *c = ctx;
     (void)range;
-    TEST_CHECK(outer_on_this_stack == 0);
+    TEST_CHECK(outer_on_this_stack == 0 && inner_on_this_stack == 0);
     outer_on_this_stack++;
     TEST_CHECK(filch_post(c->pool, detached, c, 0, NULL) == FILCH_OK);
     wait_in_every_way(cx);
