@@ -2,7 +2,7 @@
 # filch_test(NAME <name> SOURCES <file>...
 #            [LIB filch_hooks|filch::static|filch::shared|filch_condvar]   default filch_hooks
 #            [LABELS fast|stress|system|api|example ...]                   default fast
-#            [TIMEOUT <seconds>]   default 20 for fast, 120 for the rest
+#            [TIMEOUT <seconds>]   default 120 for fast, 300 for the rest; a net for hangs only
 #            [ARGS <argument>...] [ENVIRONMENT <NAME=value>...] [SERIAL])
 # Makes one cmocka program and one ctest of it, linked with tests/support. It may include public headers, private ones
 # ("queue/deque.h") and "support/test.h". Exit 77 means skipped. SERIAL: no other test meanwhile.
@@ -44,9 +44,9 @@ function(filch_test)
         set(arg_LABELS fast)
     endif()
     if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 120)
+        set(arg_TIMEOUT 300)
         if("fast" IN_LIST arg_LABELS)
-            set(arg_TIMEOUT 20)
+            set(arg_TIMEOUT 120)
         endif()
     endif()
     if(FILCH_SANITIZE)
