@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* The platform room inside the explorer: threads are fibers, locks are the explorer's, the clock is
+ * a counter. Parking is not here: park_linux.c and park_posix.c are checked as they are, above the
+ * explorer's futex and condition variable. */
+#include "base/check.h"
+#include "plat/plat.h"
+#include "rt/rt.h"
+
+enum { TICK_NS = 1000, CPUS = 2 };
+
+#define CALLER __builtin_return_address(0)
+
+bool filchi_thread_start(filchi_thread *out_thread, filchi_thread_main *main, void *arg,
+                         size_t stack_bytes, const char *name)
+{
+    (void)stack_bytes;
+    (void)name;
+    if (rt->client->thread_may_fail && rt_choose_fault(2) != 0) {
+        return false;
+    }
+    out_thread->handle = (pthread_t)model_spawn(main, arg);
+    return true;
+}
+
+void filchi_thread_join(filchi_thread *thread)
+{
+    model_join((unsigned)thread->handle);
+}
+
+void filchi_thread_yield(void)
+{
+    model_yield();
+}
+
+uintptr_t filchi_thread_self(void)
+{
+    return rt->self->id + 1;
+}
+
+bool filchi_thread_stack(char **out_low, size_t *out_bytes)
+{
+    uintptr_t low;
+    uintptr_t high;
+    rt_fiber_stacks(&low, &high);
+    *out_low = (char *)(low + (uintptr_t)rt->self->id * RT_STACK);
+    *out_bytes = RT_STACK;
+    return true;
+}
+
+void *filchi_thread_local_get(void)
+{
+    return rt->self->local;
+}
+
+void filchi_thread_local_set(void *value)
+{
+    rt->self->local = value;
+}
+
+bool filchi_mutex_init(filchi_mutex *mutex)
+{
+    return rt_mutex_init(&mutex->handle, CALLER);
+}
+
+void filchi_mutex_destroy(filchi_mutex *mutex)
+{
+    rt_mutex_destroy(&mutex->handle, CALLER);
+}
+
+void filchi_mutex_lock(filchi_mutex *mutex)
+{
+    rt_mutex_lock(&mutex->handle, CALLER);
+}
+
+bool filchi_mutex_try_lock(filchi_mutex *mutex)
+{
+    return rt_mutex_try(&mutex->handle, CALLER);
+}
+
+void filchi_mutex_unlock(filchi_mutex *mutex)
+{
+    rt_mutex_unlock(&mutex->handle, CALLER);
+}
+
+int64_t filchi_clock_ns(void)
+{
+    rt->clock_ns += TICK_NS;
+    return rt->clock_ns;
+}
+
+unsigned filchi_cpus_allowed(void)
+{
+    return CPUS;
+}
+
+uint32_t filchi_fork_generation(void)
+{
+    return 0;
+}
+
+/* In place of base/check.c. */
+void filchi_check_failed(const char *sentence)
+{
+    model_fail("filch: %s", sentence);
+}
