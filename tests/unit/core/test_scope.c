@@ -2,6 +2,7 @@
 /* Scopes: any number of children, nested scopes, scopes beside forks, and each child run once. */
 #include "support/pool.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,62 @@ static void scope__begun_again__starts_afresh(void **state)
     }
 }
 
+/* Children that other workers hold while the owner is at the end already. */
+enum { SLOW = 3 };
+
+typedef struct slow_scope {
+    atomic_uint begun;
+    unsigned owner;
+    unsigned plain[SLOW];
+} slow_scope;
+
+typedef struct slow_child {
+    slow_scope *of;
+    unsigned index;
+} slow_child;
+
+static void run_slowly(filch_cx *cx, void *arg)
+{
+    const slow_child *c = arg;
+    atomic_fetch_add(&c->of->begun, 1);
+    for (int i = 0; i < 300 && filch_cx_worker(cx) != c->of->owner; i++) {
+        sched_yield(); /* leave the owner time to be wrong */
+    }
+    c->of->plain[c->index] = c->index + 1;
+}
+
+static void end_over_slow_children(filch_cx *cx, void *arg)
+{
+    unsigned thieves = *(const unsigned *)arg - 1;
+    unsigned stolen = thieves < SLOW ? thieves : SLOW;
+    slow_scope s = { .owner = filch_cx_worker(cx) };
+    slow_child children[SLOW] = { { &s, 0 }, { &s, 1 }, { &s, 2 } };
+    filch_scope scope;
+    filch_scope_begin(cx, &scope);
+    for (unsigned i = 0; i < SLOW; i++) {
+        filch_spawn(cx, &scope, run_slowly, &children[i]);
+    }
+    test_await(&s.begun, stolen);
+    filch_scope_end(cx, &scope);
+    for (unsigned i = 0; i < SLOW; i++) {
+        TEST_CHECK(s.plain[i] == i + 1);
+    }
+}
+
+static void scope__thieves_are_slow__end_waits_for_them(void **state)
+{
+    size_t rounds = test_count(100, 20);
+    (void)state;
+    for (size_t w = 0; w < TEST_CASES(worker_counts); w++) {
+        unsigned workers = worker_counts[w];
+        filch_pool *pool = test_pool_make(workers);
+        for (size_t i = 0; i < rounds; i++) {
+            test_pool_run(pool, end_over_slow_children, &workers);
+        }
+        test_pool_close(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
@@ -190,6 +247,7 @@ int main(void)
         cmocka_unit_test(scope__nested_on_one_stack_and_in_children__counts_all),
         cmocka_unit_test(scope__woven_with_forks__each_result_its_own),
         cmocka_unit_test(scope__begun_again__starts_afresh),
+        cmocka_unit_test(scope__thieves_are_slow__end_waits_for_them),
     };
     test_begin(120);
     return cmocka_run_group_tests(cases, NULL, NULL);
