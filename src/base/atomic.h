@@ -87,11 +87,6 @@ static inline uint32_t filchi_add_relaxed_u32(filchi_atomic_u32 *a, uint32_t del
     return __atomic_fetch_add(&a->value, delta, __ATOMIC_RELAXED);
 }
 
-static inline uint32_t filchi_add_seq_cst_u32(filchi_atomic_u32 *a, uint32_t delta)
-{
-    return __atomic_fetch_add(&a->value, delta, __ATOMIC_SEQ_CST);
-}
-
 /* 64 bits: counters, packed words, tickets. Additions return the old value. */
 
 static inline uint64_t filchi_load_relaxed_u64(const filchi_atomic_u64 *a)
