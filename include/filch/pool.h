@@ -99,7 +99,7 @@ FILCH_API filch_status filch_pool_shutdown(filch_pool *pool, filch_shutdown_mode
 
 /* Shut down by draining, if that has not happened yet, and free the pool. NULL is FILCH_OK.
  * Threads: any foreign thread; nobody may use the pool during this call or after it.
- * Blocks:  until all accepted tasks have run.     In a child: frees the memory, joins nobody.
+ * Blocks:  until all accepted tasks have run.   In a child: joins nobody, frees what it safely can.
  * Fails:   FILCH_E_ON_WORKER, FILCH_E_BUSY (another thread is shutting it down): still alive. The
  *          default pool cannot be destroyed: FILCH_E_INVALID. */
 FILCH_API filch_status filch_pool_destroy(filch_pool *pool);
