@@ -133,6 +133,6 @@ const model_client model_clients[] = {
       .body = late_taker,
       .no_spurious_wakes = true,
       .preemptions = 1,
-      .seconds = 4 },
+      .seconds = 10 },
     { .name = NULL },
 };
