@@ -126,6 +126,7 @@ static void expect_life_cycle_statuses(void)
     uint64_t accepted = test_pool_stats(h.pool).accepted;
     test_thread_start(&runner, run_second, &h);
     while (test_pool_stats(h.pool).accepted == accepted) {}
+    assert_int_equal(filch_pool_shutdown(h.pool, FILCH_CANCEL, FILCH_NOW, NULL), FILCH_E_TIMEOUT);
     test_thread_start(&closer, shut_down, &h);
     while (filch_pool_shutdown(h.pool, FILCH_CANCEL, FILCH_NOW, NULL) != FILCH_E_BUSY) {}
     assert_int_equal(filch_post(h.pool, hold, &h, 0, NULL), FILCH_E_CLOSED);
