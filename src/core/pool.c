@@ -200,14 +200,17 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
 
 static void fill_report(const filch_pool *pool, filch_shutdown_report *report)
 {
-    *report = (filch_shutdown_report){ .accepted = filchi_injector_count(&pool->injector),
-                                       .refused = filchi_load_relaxed_u64(&pool->refused) };
+    *report = (filch_shutdown_report){ .refused = filchi_load_relaxed_u64(&pool->refused) };
     for (unsigned i = 0; i < pool->worker_count; i++) {
         const filchi_counters *counters = &pool->workers[i]->counters;
-        report->accepted += filchi_counters_get(counters, FILCHI_COUNT_POSTED);
         report->ran += filchi_counters_get(counters, FILCHI_COUNT_RUN);
         report->cancelled += filchi_counters_get(counters, FILCHI_COUNT_CANCELLED);
     }
+    /* after what has ended, which was accepted before */
+    for (unsigned i = 0; i < pool->worker_count; i++) {
+        report->accepted += filchi_counters_get(&pool->workers[i]->counters, FILCHI_COUNT_POSTED);
+    }
+    report->accepted += filchi_injector_count(&pool->injector);
 }
 
 /* Under `life`. */

@@ -83,15 +83,18 @@ static filch_status submit_foreign(filch_pool *pool, const filchi_job *job)
 
 /* A worker's own deque. */
 
-static bool accept_own(filch_pool *pool)
+static bool accept_own(filchi_worker *worker)
 {
+    filch_pool *pool = worker->cx.pool;
     /* relaxed: orders nothing by itself; the task that posts is pending, so nobody sees quiet */
     const uint64_t before = filchi_add_relaxed_u64(&pool->account, FILCHI_ACCOUNT_TASK);
-    if ((before & FILCHI_ACCOUNT_CANCEL) == 0) {
-        return true;
+    if ((before & FILCHI_ACCOUNT_CANCEL) != 0) {
+        filchi_pool_task_ended(pool);
+        return false;
     }
-    filchi_pool_task_ended(pool);
-    return false;
+    /* before a thief can have it, so that a report has no more ended than accepted */
+    filchi_counters_add(&worker->counters, FILCHI_COUNT_POSTED);
+    return true;
 }
 
 static bool push_own(filchi_worker *worker, void *object, filchi_run_fn *run)
@@ -106,19 +109,17 @@ static filch_status run_inline(filchi_worker *worker, void *object, filchi_run_f
 {
     filch_pool *pool = worker->cx.pool;
     if (worker->cx.isolated || filchi_stack_pointer() <= worker->cx.inline_floor) {
+        filchi_counters_take_back(&worker->counters, FILCHI_COUNT_POSTED);
         filchi_pool_task_ended(pool);
         return filchi_pool_refuse(pool, FILCH_E_FULL);
     }
-    filchi_counters_add(&worker->counters, FILCHI_COUNT_POSTED);
     filchi_counters_add(&worker->counters, FILCHI_COUNT_INLINE);
     run(&worker->cx, object);
     return FILCH_OK;
 }
 
-static void published_own(filchi_worker *worker)
+static void published_own(filch_pool *pool)
 {
-    filchi_counters_add(&worker->counters, FILCHI_COUNT_POSTED);
-    filch_pool *pool = worker->cx.pool;
     if (filchi_sleep_task_needs_wake(filchi_sleep_look(&pool->sleep))) {
         filchi_sleep_wake_for_task(pool);
     }
@@ -127,14 +128,14 @@ static void published_own(filchi_worker *worker)
 static filch_status submit_own(filchi_worker *worker, filchi_job *job)
 {
     filch_pool *pool = worker->cx.pool;
-    if (!accept_own(pool)) {
+    if (!accept_own(worker)) {
         return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
     filchi_job_node *node = filchi_job_node_get(worker);
     if (node != NULL) {
         node->job = *job;
         if (push_own(worker, node, filchi_job_node_run)) {
-            published_own(worker);
+            published_own(pool);
             return FILCH_OK;
         }
         filchi_job_node_put(worker, node);
@@ -202,13 +203,13 @@ static filch_status submit_own_task(filchi_worker *worker, filch_task *task,
                                     const filch_submit_options *options)
 {
     filch_pool *pool = worker->cx.pool;
-    if (!accept_own(pool)) {
+    if (!accept_own(worker)) {
         return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
     filchi_job_task_store(task, options != NULL ? options->end : NULL,
                           options != NULL ? options->label : NULL);
     if (push_own(worker, task, filchi_job_task_run)) {
-        published_own(worker);
+        published_own(pool);
         return FILCH_OK;
     }
     return run_inline(worker, task, filchi_job_task_run);

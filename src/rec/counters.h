@@ -33,6 +33,12 @@ static inline void filchi_counters_add(filchi_counters *counters, filchi_counter
     filchi_store_relaxed_u64(value, filchi_load_relaxed_u64(value) + 1);
 }
 
+static inline void filchi_counters_take_back(filchi_counters *counters, filchi_counter which)
+{
+    filchi_atomic_u64 *value = &counters->values[which];
+    filchi_store_relaxed_u64(value, filchi_load_relaxed_u64(value) - 1); /* relaxed: as above */
+}
+
 static inline uint64_t filchi_counters_get(const filchi_counters *counters, filchi_counter which)
 {
     /* relaxed: a moment's view */

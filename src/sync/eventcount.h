@@ -38,7 +38,8 @@ void filchi_waiter_init(filchi_waiter *waiter, filchi_parker *parker);
  * cancel or wait. */
 void filchi_eventcount_prepare(filchi_eventcount *ec, filchi_waiter *waiter, uint64_t delta);
 
-/* Leave again, adding `delta`. False: a waker was quicker; what it added stands. */
+/* Leave again, adding `delta`. False: a waker was quicker; what it added stands, and the wake is
+ * used up: the caller owes what the woken thread was to do, or must wake another. */
 bool filchi_eventcount_cancel(filchi_eventcount *ec, filchi_waiter *waiter, uint64_t delta);
 
 /* Sleep until woken. False: `deadline_ns` passed first, and it has left, adding `delta`. */
