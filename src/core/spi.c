@@ -2,6 +2,7 @@
 /* The narrow door for the rooms above core. */
 #include "core/spi.h"
 
+#include "base/alloc.h"
 #include "base/compiler.h"
 #include "core/place.h"
 #include "core/pool.h"
@@ -26,6 +27,16 @@ void *filchi_spi_scratch(filch_cx *cx, size_t bytes, filchi_arena_mark *out_mark
 void filchi_spi_scratch_release(filch_cx *cx, filchi_arena_mark mark)
 {
     filchi_arena_release(&cx->arena, mark);
+}
+
+void *filchi_spi_alloc(filch_cx *cx, size_t bytes)
+{
+    return filchi_alloc(&cx->pool->config.allocator, bytes);
+}
+
+void filchi_spi_free(filch_cx *cx, void *block, size_t bytes)
+{
+    filchi_free(&cx->pool->config.allocator, block, bytes);
 }
 
 void filchi_spi_wait(filch_cx *cx, filchi_latch *latch)

@@ -19,6 +19,10 @@ bool filchi_spi_isolate(filch_cx *cx, bool isolated);
 void *filchi_spi_scratch(filch_cx *cx, size_t bytes, filchi_arena_mark *out_mark);
 void filchi_spi_scratch_release(filch_cx *cx, filchi_arena_mark mark);
 
+/* Memory from the pool's allocator, aligned to a cache line. NULL without memory. */
+void *filchi_spi_alloc(filch_cx *cx, size_t bytes);
+void filchi_spi_free(filch_cx *cx, void *block, size_t bytes);
+
 /* Wait for a latch on this lane without running anything. */
 void filchi_spi_wait(filch_cx *cx, filchi_latch *latch);
 

@@ -9,7 +9,8 @@
 #include <filch/parallel.h>
 
 #include "base/compiler.h"
-#include "core/spi.h"
+#include "par/caller.h"
+#include "par/split.h"
 
 #include <string.h>
 
@@ -34,7 +35,8 @@ typedef struct loop {
     size_t grain;             /* I */
     size_t first_unit;        /* I: of this block */
     part *parts;              /* I */
-    unsigned limit;           /* I: participants */
+    unsigned most;            /* I: participants asked for */
+    unsigned limit;           /* I: participants of this block */
     unsigned admitted;        /* B: the caller included */
     filchi_atomic_u32 slots;  /* A: slots given out */
     filchi_atomic_u64 inside; /* A: participants that have not left */
@@ -193,9 +195,9 @@ static void run_block(filch_cx *cx, loop *job, uint64_t units)
 {
     filch_pool *pool = filch_cx_pool(cx);
     /* a child of fork() in a task is alone, and the board's lock may be held for ever */
-    const unsigned workers = filchi_spi_forked(pool) ? 1 : filch_pool_workers(pool);
+    const unsigned most = filchi_spi_forked(pool) ? 1 : job->most;
     filchi_arena_mark mark;
-    job->limit = units < workers ? (unsigned)units : workers;
+    job->limit = units < most ? (unsigned)units : most;
     job->parts = job->limit > 1 ? filchi_spi_scratch(cx, job->limit * sizeof(part), &mark) : NULL;
     if (job->parts == NULL) {
         run_serial(cx, job, units);
@@ -217,8 +219,12 @@ static size_t choose_grain(const filch_loop *options, size_t n, unsigned workers
 static void run_loop(filch_cx *cx, size_t n, filch_range_fn *body, void *ctx,
                      const filch_loop *options)
 {
-    loop job = { .body = body, .ctx = ctx, .n = n };
-    job.grain = choose_grain(options, n, filch_pool_workers(filch_cx_pool(cx)));
+    const unsigned workers = filch_pool_workers(filch_cx_pool(cx));
+    loop job = { .body = body, .ctx = ctx, .n = n, .most = workers };
+    if (options != NULL && options->participants != 0 && options->participants < workers) {
+        job.most = options->participants;
+    }
+    job.grain = choose_grain(options, n, workers);
     uint64_t left = n / job.grain + (n % job.grain != 0);
     while (left != 0) {
         const uint64_t units = left < max_block_units ? left : max_block_units;
@@ -228,7 +234,7 @@ static void run_loop(filch_cx *cx, size_t n, filch_range_fn *body, void *ctx,
     }
 }
 
-static bool options_valid(const filch_loop *options)
+bool filchi_loop_valid(const filch_loop *options)
 {
     static const filch_loop empty = FILCH_LOOP_INIT;
     return options == NULL ||
@@ -239,7 +245,7 @@ static bool options_valid(const filch_loop *options)
 filch_status filch_for(filch_cx *cx, size_t n, filch_range_fn *body, void *ctx,
                        const filch_loop *options)
 {
-    if (cx == NULL || body == NULL || !options_valid(options)) {
+    if (cx == NULL || body == NULL || !filchi_loop_valid(options)) {
         return FILCH_E_INVALID;
     }
     run_loop(cx, n, body, ctx, options);
@@ -249,22 +255,14 @@ filch_status filch_for(filch_cx *cx, size_t n, filch_range_fn *body, void *ctx,
 filch_status filch_for_on(filch_pool *pool, size_t n, filch_range_fn *body, void *ctx,
                           const filch_loop *options)
 {
-    if (pool == NULL || body == NULL || !options_valid(options)) {
+    if (pool == NULL || body == NULL || !filchi_loop_valid(options)) {
         return FILCH_E_INVALID;
     }
-    if (filchi_spi_forked(pool)) {
-        return FILCH_E_FORKED;
-    }
-    filch_cx *own = filchi_spi_own_cx(pool);
-    if (own != NULL) {
-        run_loop(own, n, body, ctx, options);
-        return FILCH_OK;
-    }
-    filchi_guest guest;
-    const filch_status status = filchi_guest_enter(&guest, pool);
+    filchi_caller caller;
+    const filch_status status = filchi_caller_enter(&caller, pool);
     if (status == FILCH_OK) {
-        run_loop(&guest.cx, n, body, ctx, options);
-        filchi_guest_leave(&guest);
+        run_loop(caller.cx, n, body, ctx, options);
+        filchi_caller_leave(&caller);
     }
     return status;
 }

@@ -96,7 +96,59 @@ static void use_loops(filch_pool *pool, filch_cx *cx)
     filch_loop options = FILCH_LOOP_INIT;
     options.grain = 16;
     (void)filch_for(cx, 1, use_range, NULL, &options);
+    options.participants = 2;
     (void)filch_for_on(pool, 1, use_range, NULL, NULL);
+}
+
+static void use_value(filch_cx *cx, void *ctx, filch_range range, void *value)
+{
+    (void)value;
+    use_range(cx, ctx, range);
+}
+
+static void use_combine(void *ctx, void *left, const void *right)
+{
+    (void)ctx;
+    (void)left;
+    (void)right;
+}
+
+static void use_reductions(filch_pool *pool, filch_cx *cx)
+{
+    filch_reducer reducer = FILCH_REDUCER_INIT;
+    int total;
+    reducer.value_bytes = sizeof(total);
+    reducer.fold = use_value;
+    reducer.combine = use_combine;
+    (void)filch_reduce(cx, 1, &reducer, NULL, &total, NULL);
+    (void)filch_reduce_on(pool, 1, &reducer, NULL, &total, NULL);
+    (void)filch_scan(cx, 1, &reducer, use_value, NULL, &total, NULL);
+    (void)filch_scan_on(pool, 1, &reducer, use_value, NULL, &total, NULL);
+}
+
+static int use_keep(const void *element, void *ctx)
+{
+    (void)ctx;
+    return element != NULL;
+}
+
+static int use_compare(const void *a, const void *b, void *ctx)
+{
+    (void)ctx;
+    return a == b;
+}
+
+static void use_arrays(filch_pool *pool, filch_cx *cx)
+{
+    int in[2] = { 2, 1 };
+    int out[2];
+    size_t count;
+    (void)filch_pack(cx, in, 2, sizeof(in[0]), use_keep, NULL, out, &count, NULL);
+    (void)filch_pack_on(pool, in, 2, sizeof(in[0]), use_keep, NULL, out, &count, NULL);
+    (void)filch_sort(cx, in, 2, sizeof(in[0]), use_compare, NULL);
+    (void)filch_sort_on(pool, in, 2, sizeof(in[0]), use_compare, NULL);
+    (void)filch_merge(cx, in, 1, in + 1, 1, out, sizeof(in[0]), use_compare, NULL);
+    (void)filch_merge_on(pool, in, 1, in + 1, 1, out, sizeof(in[0]), use_compare, NULL);
 }
 
 static void use_tasks(filch_pool *pool, filch_cx *cx)
@@ -125,6 +177,8 @@ void use_all(filch_pool *pool, filch_cx *cx, filch_deque *deque)
     use_pool(pool, cx);
     use_fork(pool, cx);
     use_loops(pool, cx);
+    use_reductions(pool, cx);
+    use_arrays(pool, cx);
     use_tasks(pool, cx);
     use_stats(pool);
 }

@@ -339,6 +339,26 @@ static void for__pieces_wait_for_each_other__all_workers_are_woken(void **state)
     }
 }
 
+static void for__limited_to_k_participants__slots_below_k(void **state)
+{
+    test_rng rng = test_rng_make(9);
+    filch_pool *pool = test_pool_make(4);
+    (void)state;
+    for (size_t i = 0; i < test_count(600, 60); i++) {
+        loop_log log;
+        filch_loop options = FILCH_LOOP_INIT;
+        options.grain = 1;
+        options.participants = 1 + (unsigned)test_rng_below(&rng, 6);
+        log_open(&log, 300, 1, 4, true);
+        log.slots = (options.participants < 4) ? options.participants : 4;
+        assert_int_equal(filch_for_on(pool, 300, log_range, &log, &options), FILCH_OK);
+        log_close(&log);
+        test_assert_clean();
+    }
+    assert_true(test_pool_stats(pool).total.loops_joined > 0);
+    test_pool_close(pool);
+}
+
 static void for_on__pool_is_closed__closed_and_no_call(void **state)
 {
     loop_log log;
@@ -361,6 +381,7 @@ int main(void)
         cmocka_unit_test(for_on__from_workers__own_and_other_pool),
         cmocka_unit_test(for_on__foreign_caller__at_most_workers_less_one_beside_it),
         cmocka_unit_test(for__pieces_wait_for_each_other__all_workers_are_woken),
+        cmocka_unit_test(for__limited_to_k_participants__slots_below_k),
         cmocka_unit_test(for_on__pool_is_closed__closed_and_no_call),
     };
     test_begin(120);
