@@ -279,12 +279,18 @@ static void reduce__nth_allocation_fails__no_memory_and_nothing_leaks(void **sta
 
 static void reduce__bad_arguments__invalid(void **state)
 {
-    filch_pool *pool = test_pool_make(1);
+    test_allocator memory;
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
     filch_reducer good = double_sum();
     filch_loop bad_options = FILCH_LOOP_INIT;
     double numbers[4] = { 1, 2, 3, 4 };
     double out = 9;
     (void)state;
+    test_allocator_init(&memory);
+    atomic_store(&memory.refuse_above, (size_t)1 << 30);
+    config.workers = 1;
+    config.allocator = &memory.hooks;
+    filch_pool *pool = test_pool_make_as(&config);
     bad_options.flags = 1;
     filch_reducer bad[5] = { good, good, good, good, good };
     bad[0].size = 0;

@@ -261,6 +261,7 @@ static void sort_merge__bad_arguments_or_no_memory__status_and_untouched(void **
     unsigned char out[6] = { 9, 9, 9, 9, 9, 9 };
     (void)state;
     test_allocator_init(&memory);
+    atomic_store(&memory.refuse_above, (size_t)1 << 30);
     config.workers = 2;
     config.allocator = &memory.hooks;
     filch_pool *pool = test_pool_make_as(&config);
