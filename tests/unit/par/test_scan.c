@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Goes on until somebody has taken part, however busy the machine. */
+static bool lacks_thieves(const filch_pool *pool)
+{
+    return test_pool_stats(pool).total.loops_joined == 0;
+}
+
 typedef struct totals {
     const double *in;
     double *out;
@@ -76,7 +82,7 @@ static void scan__random_inputs__equal_the_serial_totals(void **state)
     filch_pool *pool = test_pool_make(4);
     const size_t rounds = test_count(200, 24);
     (void)state;
-    for (size_t round = 0; round < rounds; round++) {
+    for (size_t round = 0; round < rounds || lacks_thieves(pool); round++) {
         const size_t n = random_size(&rng, round, 300000);
         double *in = random_numbers(&rng, n);
         double *expected = calloc(n + 1, sizeof(*expected));
@@ -99,7 +105,6 @@ static void scan__random_inputs__equal_the_serial_totals(void **state)
         free(in);
         free(expected);
     }
-    assert_true(test_pool_stats(pool).total.loops_joined > 0);
     test_pool_close(pool);
 }
 
@@ -194,7 +199,7 @@ static void pack__random_inputs__equal_the_serial_copy(void **state)
     filch_pool *pool = test_pool_make(4);
     const size_t rounds = test_count(200, 24);
     (void)state;
-    for (size_t round = 0; round < rounds; round++) {
+    for (size_t round = 0; round < rounds || lacks_thieves(pool); round++) {
         const size_t n = random_size(&rng, round, 200000);
         const size_t width = widths[round % TEST_CASES(widths)];
         unsigned char *in = malloc(n * width + 1);
@@ -225,7 +230,6 @@ static void pack__random_inputs__equal_the_serial_copy(void **state)
         free(expected);
         free(k.asked);
     }
-    assert_true(test_pool_stats(pool).total.loops_joined > 0);
     test_pool_close(pool);
 }
 

@@ -168,10 +168,11 @@ static void sort__large_inputs__stable_and_stolen_from(void **state)
     filch_pool *pool = test_pool_make(4);
     const size_t rounds = test_count(6, 1);
     (void)state;
-    for (size_t round = 0; round < rounds; round++) {
+    /* goes on until something was stolen, however busy the machine */
+    for (size_t round = 0; round < rounds || test_pool_stats(pool).total.forks_stolen == 0;
+         round++) {
         check_sort(pool, 8, (int)(round % PATTERNS), (size_t)1000000 + round, &rng);
     }
-    assert_true(test_pool_stats(pool).total.forks_stolen > 0);
     test_pool_close(pool);
 }
 
