@@ -33,7 +33,7 @@ if(PROJECT_IS_TOP_LEVEL)
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     install(DIRECTORY include/filch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
     install(EXPORT filch-targets NAMESPACE filch:: DESTINATION ${filch_package_dir})
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/filch-config.cmake
         ${CMAKE_CURRENT_BINARY_DIR}/filch-config-version.cmake DESTINATION ${filch_package_dir})

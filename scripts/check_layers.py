@@ -86,6 +86,8 @@ def wrong_include(path, target):
 def wrong_system_header(path, name):
     """Why `path` must not include the system header `name`, None if it may."""
     stem = name.removesuffix(".h")
+    if path.suffix == ".hpp" and "." not in name:
+        return None  # the C++ library
     if path.parts[0] == "include":
         return None if stem in PUBLIC_C else "public headers need no more than " + ", ".join(
             sorted(PUBLIC_C)

@@ -129,7 +129,7 @@ FILCH_API filch_status filch_pack_on(filch_pool *pool, const void *base, size_t 
 
 /* ---- sorting and merging ---- */
 
-/* Below zero: a comes before b; zero: either may; above: a comes after b. */
+/* Below zero: a comes before b. Nothing else is asked: zero and above mean the same. */
 typedef int filch_compare_fn(const void *a, const void *b, void *ctx);
 
 /* Sort n elements of `width` bytes; equal ones keep their order. Needs n * width bytes of scratch
