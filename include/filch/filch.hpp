@@ -33,10 +33,7 @@ class error : public std::runtime_error {
         : std::runtime_error(filch_strerror(status)), status_(status)
     {
     }
-    filch_status status() const noexcept
-    {
-        return status_;
-    }
+    filch_status status() const noexcept { return status_; }
 
   private:
     filch_status status_;
@@ -59,29 +56,14 @@ class pool {
         config.workers = workers;
         check(filch_pool_create(&config, &pool_));
     }
-    explicit pool(const filch_pool_config &config)
-    {
-        check(filch_pool_create(&config, &pool_));
-    }
-    ~pool()
-    {
-        static_cast<void>(filch_pool_destroy(pool_));
-    }
+    explicit pool(const filch_pool_config &config) { check(filch_pool_create(&config, &pool_)); }
+    ~pool() { static_cast<void>(filch_pool_destroy(pool_)); }
     pool(const pool &) = delete;
     pool &operator=(const pool &) = delete;
 
-    filch_pool *get() const noexcept
-    {
-        return pool_;
-    }
-    operator filch_pool *() const noexcept
-    {
-        return pool_;
-    }
-    unsigned workers() const noexcept
-    {
-        return filch_pool_workers(pool_);
-    }
+    filch_pool *get() const noexcept { return pool_; }
+    operator filch_pool *() const noexcept { return pool_; }
+    unsigned workers() const noexcept { return filch_pool_workers(pool_); }
 
   private:
     filch_pool *pool_ = nullptr;
@@ -99,10 +81,7 @@ class first_exception {
             what_ = std::current_exception(); /* the wait for the calls orders it */
         }
     }
-    bool is_set() const noexcept
-    {
-        return taken_.load(std::memory_order_relaxed);
-    }
+    bool is_set() const noexcept { return taken_.load(std::memory_order_relaxed); }
     void rethrow() const
     {
         if (what_) {
@@ -115,18 +94,14 @@ class first_exception {
     std::exception_ptr what_;
 };
 
-template <class F, class... Args> using result_of = std::invoke_result_t<F &, Args...>;
-
 /* A callable with room for what came of it. */
 template <class F> class call {
   public:
-    using raw = result_of<F, filch_cx *>;
+    using raw = std::invoke_result_t<F &, filch_cx *>;
     using value = std::conditional_t<std::is_void_v<raw>, std::monostate, raw>;
     static_assert(!std::is_reference_v<raw>, "a task returns a value, not a reference");
 
-    explicit call(F &f) : f_(f)
-    {
-    }
+    explicit call(F &f) : f_(f) {}
 
     static void run(filch_cx *cx, void *self) noexcept
     {
@@ -148,10 +123,7 @@ template <class F> class call {
             std::rethrow_exception(what_);
         }
     }
-    value take()
-    {
-        return std::move(*value_);
-    }
+    value take() { return std::move(*value_); }
 
   private:
     F &f_;
@@ -159,41 +131,9 @@ template <class F> class call {
     std::exception_ptr what_;
 };
 
-inline filch_status for_at(filch_cx *cx, std::size_t n, filch_range_fn *body, void *ctx,
-                           const filch_loop *options)
-{
-    return filch_for(cx, n, body, ctx, options);
-}
-
-inline filch_status for_at(filch_pool *pool, std::size_t n, filch_range_fn *body, void *ctx,
-                           const filch_loop *options)
-{
-    return filch_for_on(pool, n, body, ctx, options);
-}
-
-inline filch_status reduce_at(filch_cx *cx, std::size_t n, const filch_reducer *reducer, void *ctx,
-                              void *out, const filch_loop *options)
-{
-    return filch_reduce(cx, n, reducer, ctx, out, options);
-}
-
-inline filch_status reduce_at(filch_pool *pool, std::size_t n, const filch_reducer *reducer,
-                              void *ctx, void *out, const filch_loop *options)
-{
-    return filch_reduce_on(pool, n, reducer, ctx, out, options);
-}
-
-inline filch_status sort_at(filch_cx *cx, void *base, std::size_t n, std::size_t width,
-                            filch_compare_fn *compare, void *ctx)
-{
-    return filch_sort(cx, base, n, width, compare, ctx);
-}
-
-inline filch_status sort_at(filch_pool *pool, void *base, std::size_t n, std::size_t width,
-                            filch_compare_fn *compare, void *ctx)
-{
-    return filch_sort_on(pool, base, n, width, compare, ctx);
-}
+/* Whether a `where` is a context; else it is a pool. */
+template <class Where>
+inline constexpr bool is_context = std::is_convertible_v<Where &, filch_cx *>;
 
 template <class F> struct loop {
     F &body;
@@ -321,7 +261,11 @@ template <class Where, class F>
 void for_each(Where &&where, std::size_t n, F &&body, const filch_loop *options = nullptr)
 {
     detail::loop<std::remove_reference_t<F>> loop{ body, {} };
-    check(detail::for_at(where, n, loop.run, &loop, options));
+    if constexpr (detail::is_context<Where>) {
+        check(filch_for(where, n, loop.run, &loop, options));
+    } else {
+        check(filch_for_on(where, n, loop.run, &loop, options));
+    }
     loop.what.rethrow();
 }
 
@@ -342,7 +286,11 @@ T reduce(Where &&where, std::size_t n, const T &neutral, Fold &&fold, Combine &&
     reducer.fold = r.fold;
     reducer.combine = r.combine;
     T total = neutral;
-    check(detail::reduce_at(where, n, &reducer, &r, &total, options));
+    if constexpr (detail::is_context<Where>) {
+        check(filch_reduce(where, n, &reducer, &r, &total, options));
+    } else {
+        check(filch_reduce_on(where, n, &reducer, &r, &total, options));
+    }
     r.what.rethrow();
     return total;
 }
@@ -353,7 +301,11 @@ void sort(Where &&where, T *first, std::size_t n, Less &&less)
 {
     static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
     detail::order<T, std::remove_reference_t<Less>> order{ less, {} };
-    check(detail::sort_at(where, first, n, sizeof(T), order.compare, &order));
+    if constexpr (detail::is_context<Where>) {
+        check(filch_sort(where, first, n, sizeof(T), order.compare, &order));
+    } else {
+        check(filch_sort_on(where, first, n, sizeof(T), order.compare, &order));
+    }
     order.what.rethrow();
 }
 
@@ -363,19 +315,16 @@ void sort(Where &&where, T *first, std::size_t n, Less &&less)
 template <class F> [[nodiscard]] filch_status post(filch_pool *pool, F &&f)
 {
     using task = std::decay_t<F>;
+    const auto run = [](filch_cx *cx, void *data) noexcept {
+        detail::run_posted(cx, *static_cast<task *>(data));
+    };
     if constexpr (detail::posts_inline<task>) {
         const task copy(std::forward<F>(f));
-        const auto run = [](filch_cx *cx, void *data) noexcept {
-            detail::run_posted(cx, *static_cast<task *>(data));
-        };
         return filch_post(pool, run, &copy, sizeof(copy), nullptr);
     } else {
         auto owned = std::make_unique<task>(std::forward<F>(f));
         filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
         options.end = [](void *data, filch_end) noexcept { delete static_cast<task *>(data); };
-        const auto run = [](filch_cx *cx, void *data) noexcept {
-            detail::run_posted(cx, *static_cast<task *>(data));
-        };
         const filch_status status = filch_post(pool, run, owned.get(), 0, &options);
         if (status == FILCH_OK) {
             static_cast<void>(owned.release());

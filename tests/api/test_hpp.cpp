@@ -153,23 +153,11 @@ struct counted {
     static std::atomic<int> alive;
     std::atomic<int> &ran;
     char weight[100] = {};
-    explicit counted(std::atomic<int> &r) : ran(r)
-    {
-        alive++;
-    }
-    counted(counted &&other) noexcept : ran(other.ran)
-    {
-        alive++;
-    }
+    explicit counted(std::atomic<int> &r) : ran(r) { alive++; }
+    counted(counted &&other) noexcept : ran(other.ran) { alive++; }
     counted(const counted &) = delete;
-    ~counted()
-    {
-        alive--;
-    }
-    void operator()()
-    {
-        ran++;
-    }
+    ~counted() { alive--; }
+    void operator()() { ran++; }
 };
 std::atomic<int> counted::alive{ 0 };
 
