@@ -57,7 +57,8 @@ typedef enum filch_status {
                                would wait for itself */
     FILCH_E_BUSY = -8,      /* another thread is already shutting this pool down */
     FILCH_E_CANCELLED = -9, /* the task was cancelled before it started */
-    FILCH_E_FORKED = -10    /* the pool belongs to the parent of this process */
+    FILCH_E_FORKED = -10,   /* the pool belongs to the parent of this process */
+    FILCH_E_SYSTEM = -11    /* the system denies what a pool cannot do without, such as the futex */
 } filch_status;
 
 /* The text of a status: one short English clause without a full stop, never NULL.

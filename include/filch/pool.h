@@ -64,8 +64,10 @@ typedef struct filch_pool_config {
  * Threads: any.            Blocks: until the threads are started.
  * Owns:    the caller destroys the pool; everything in `config` is copied.
  * Fails:   FILCH_E_INVALID, FILCH_E_NOMEM, FILCH_E_THREAD (not one thread, or a strict pool not
- *          complete). If only some threads can be had the pool is smaller and says so in
- *          filch_stats (workers < workers_asked). */
+ *          complete), FILCH_E_SYSTEM (the system denies the futex, by a seccomp filter for instance;
+ *          without it libc's own locks abort the process, so there is no other way to wait). If
+ *          only some threads can be had the pool is smaller and says so in filch_stats (workers <
+ *          workers_asked). */
 FILCH_API filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool);
 
 /* Workers the pool has; slots a loop may use (workers + 1).  Threads: any.  0 for NULL. */
@@ -100,8 +102,8 @@ FILCH_API filch_status filch_pool_shutdown(filch_pool *pool, filch_shutdown_mode
 /* Shut down by draining, if that has not happened yet, and free the pool. NULL is FILCH_OK.
  * Threads: any foreign thread; nobody may use the pool during this call or after it.
  * Blocks:  until all accepted tasks have run.   In a child: joins nobody, frees what it safely can.
- * Fails:   FILCH_E_ON_WORKER, FILCH_E_BUSY (another thread is shutting it down): still alive. The
- *          default pool cannot be destroyed: FILCH_E_INVALID. */
+ * Fails:   FILCH_E_ON_WORKER, FILCH_E_BUSY (another thread is shutting it down), FILCH_E_NOMEM:
+ *          still alive. The default pool cannot be destroyed: FILCH_E_INVALID. */
 FILCH_API filch_status filch_pool_destroy(filch_pool *pool);
 
 /* The pool of the process with the default configuration, created at the first call. It lives until

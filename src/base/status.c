@@ -27,6 +27,8 @@ const char *filch_strerror(filch_status status)
         return "the task was cancelled before it started";
     case FILCH_E_FORKED:
         return "the pool belongs to the parent process; after fork() the child has none";
+    case FILCH_E_SYSTEM:
+        return "the system denies a call that a pool needs to wait (on Linux the futex)";
     }
     return "unknown status";
 }

@@ -173,6 +173,12 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
     if (status != FILCH_OK) {
         return status;
     }
+    if (!filchi_wait_works()) {
+        return FILCH_E_SYSTEM;
+    }
+    if (!filchi_fork_watch()) {
+        return FILCH_E_NOMEM;
+    }
     filch_pool *pool = filchi_alloc_zeroed(&filled.allocator, sizeof(*pool));
     if (pool == NULL) {
         return FILCH_E_NOMEM;

@@ -6,7 +6,7 @@
 
 int64_t filchi_clock_ns(void)
 {
-    struct timespec now;
+    struct timespec now = { 0, 0 };
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parking on a futex. The word is EMPTY, TOKEN, or PARKED while a thread sleeps on it, so that an
  * unpark that finds nobody asleep makes no system call. */
+#include "base/compiler.h"
 #include "plat/plat.h"
 
 #include <errno.h>
@@ -22,6 +23,15 @@ void filchi_parker_destroy(filchi_parker *parker)
     (void)parker;
 }
 
+/* A filter that was put on after the pool was made denies the futex: look at the word again now
+ * and then, so that no thread spins and deadlines hold. */
+static FILCHI_COLD bool wait_denied(int64_t deadline_ns)
+{
+    static const struct timespec pause = { .tv_nsec = 1000000 };
+    (void)nanosleep(&pause, NULL);
+    return deadline_ns != INT64_MAX && filchi_clock_ns() >= deadline_ns;
+}
+
 /* Sleep while the word is PARKED. Returns early for a wake, a signal, or the deadline; the caller
  * looks at the word again in each case. True: the deadline passed. */
 static bool futex_wait(filchi_parker *parker, int64_t deadline_ns)
@@ -34,7 +44,10 @@ static bool futex_wait(filchi_parker *parker, int64_t deadline_ns)
         syscall(SYS_futex, &parker->state.value, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
                 (uint32_t)PARKED, deadline_ns == INT64_MAX ? NULL : &until, NULL,
                 FUTEX_BITSET_MATCH_ANY);
-    return result == -1 && errno == ETIMEDOUT;
+    if (result == 0 || errno == EAGAIN || errno == EINTR) {
+        return false;
+    }
+    return errno == ETIMEDOUT || wait_denied(deadline_ns);
 }
 
 bool filchi_park(filchi_parker *parker, int64_t deadline_ns)

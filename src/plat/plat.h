@@ -80,6 +80,11 @@ bool filchi_park(filchi_parker *parker, int64_t deadline_ns);
  * touch the parker any more: the parked thread may then free it. */
 void filchi_unpark(filchi_parker *parker);
 
+/* Does the system let a thread wait? On Linux libc's locks, conditions and joins are made of the
+ * futex as well, and libc aborts the process where it is denied: so no fallback is left, whichever
+ * file does the parking (wait_linux.c; docs/decisions/0005). Asks the system each time. */
+bool filchi_wait_works(void);
+
 /* "futex" or "condvar". */
 const char *filchi_park_backend(void);
 
@@ -89,8 +94,10 @@ int64_t filchi_clock_ns(void);
 /* CPUs in the affinity mask of the calling thread, at least 1 (cpuset_linux.c). */
 unsigned filchi_cpus_allowed(void);
 
-/* Fork (atfork_posix.c): how many forks lie between this process and the one that first asked. A
- * pool made at another generation belongs to an ancestor. */
+/* Fork (atfork_posix.c): how many forks lie between this process and the one that loaded the
+ * library. A pool made at another generation belongs to an ancestor. The first call makes sure that
+ * forks are counted; false: no memory. */
+bool filchi_fork_watch(void);
 uint32_t filchi_fork_generation(void);
 
 #endif

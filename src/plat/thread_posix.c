@@ -54,9 +54,11 @@ static bool start_with_stack(filchi_thread *thread, size_t stack_bytes)
         sigset_t before;
         signals_to_block(&block);
         /* the new thread inherits the mask: it never runs with a signal open */
-        (void)pthread_sigmask(SIG_SETMASK, &block, &before);
-        started = pthread_create(&thread->handle, &attr, thread_main, thread) == 0;
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+        started = pthread_sigmask(SIG_SETMASK, &block, &before) == 0;
+        if (started) {
+            started = pthread_create(&thread->handle, &attr, thread_main, thread) == 0;
+            (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+        }
     }
     (void)pthread_attr_destroy(&attr);
     return started;

@@ -93,6 +93,16 @@ unsigned filchi_cpus_allowed(void)
     return CPUS;
 }
 
+bool filchi_wait_works(void)
+{
+    return true;
+}
+
+bool filchi_fork_watch(void)
+{
+    return true;
+}
+
 uint32_t filchi_fork_generation(void)
 {
     return 0;
