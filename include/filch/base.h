@@ -93,7 +93,10 @@ typedef struct filch_pool filch_pool;
  * beyond the call, never hand it to another thread. */
 typedef struct filch_cx filch_cx;
 
-/* A task. It must return normally: no longjmp out of it, no pthread_exit, no C++ exception. */
+/* A task. It must return normally: no longjmp out of it, no pthread_exit, no C++ exception that
+ * leaves it. Debug builds abort when a task ends its thread, and when it returns past a fork or
+ * scope that longjmp left open; undefined in release builds. An exception that nobody catches calls
+ * std::terminate in both. Cancellation (pthread_cancel) is off in workers. */
 typedef void filch_fn(filch_cx *cx, void *arg);
 
 FILCH_END_DECLS

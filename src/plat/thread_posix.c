@@ -11,13 +11,22 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Runs only if the thread ends before its main function has returned. */
+static void ended_too_early(void *unused)
+{
+    (void)unused;
+    FILCHI_RULE(false, "a task returns: it never ends its thread by pthread_exit or cancellation");
+}
+
 static void *thread_main(void *raw)
 {
     const filchi_thread *thread = raw;
     /* a task that is cancelled half way would leave its joiner waiting for ever */
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     (void)pthread_setname_np(pthread_self(), thread->name);
+    pthread_cleanup_push(ended_too_early, NULL);
     thread->main(thread->arg);
+    pthread_cleanup_pop(0);
     return NULL;
 }
 
