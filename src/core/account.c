@@ -92,6 +92,7 @@ filch_status filchi_pool_wait_account(filch_pool *pool, filch_time until)
     }
     filchi_waiter_init(&waiter, &parker);
     filch_status status = FILCH_OK;
+    uint32_t turn = 0;
     while ((account(pool) & (FILCHI_ACCOUNT_TASKS | FILCHI_ACCOUNT_CALLERS)) != 0) {
         if (!wait_for_tasks(pool, &waiter, until)) {
             status = FILCH_E_TIMEOUT;
@@ -103,7 +104,7 @@ filch_status filchi_pool_wait_account(filch_pool *pool, filch_time until)
                 status = FILCH_E_TIMEOUT;
                 break;
             }
-            filchi_thread_yield();
+            filchi_thread_yield(turn++);
         }
     }
     filchi_parker_destroy(&parker);

@@ -20,8 +20,8 @@ static void wait_for_room(filch_pool *pool, const filchi_job *job)
     /* relaxed: a counter */
     (void)filchi_add_relaxed_u64(&pool->room_waits, 1);
     if (!filchi_parker_init(&parker)) {
-        while (!filchi_injector_put(&pool->injector, job)) {
-            filchi_thread_yield();
+        for (uint32_t turn = 0; !filchi_injector_put(&pool->injector, job); turn++) {
+            filchi_thread_yield(turn);
         }
         return;
     }

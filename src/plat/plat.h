@@ -35,8 +35,10 @@ bool filchi_thread_start(filchi_thread *thread, filchi_thread_main *main, void *
                          size_t stack_bytes, const char *name);
 void filchi_thread_join(filchi_thread *thread);
 
-/* Let others run; for waits that another running thread ends within a few instructions. */
-void filchi_thread_yield(void);
+/* Let others run; for waits that another running thread ends within a few instructions. `turn`
+ * counts the calls of one wait from 0: later ones sleep for a moment, since under a real-time policy
+ * a yield never lets a thread of lower priority run, and that may be the one we wait for. */
+void filchi_thread_yield(uint32_t turn);
 
 /* A number that no other live thread has. */
 uintptr_t filchi_thread_self(void);

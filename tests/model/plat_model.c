@@ -27,8 +27,9 @@ void filchi_thread_join(filchi_thread *thread)
     model_join((unsigned)thread->handle);
 }
 
-void filchi_thread_yield(void)
+void filchi_thread_yield(uint32_t turn)
 {
+    (void)turn;
     model_yield();
 }
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Tasks that throw: see test_leaving.c.
+/* SPDX-License-Identifier: MIT */
+/* Tasks that throw: see test_leaving.c. */
 #include <stdexcept>
 
 #include <filch/filch.h>
