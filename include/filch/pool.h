@@ -100,7 +100,8 @@ FILCH_API filch_status filch_pool_shutdown(filch_pool *pool, filch_shutdown_mode
                                            filch_time until, filch_shutdown_report *out_report);
 
 /* Shut down by draining, if that has not happened yet, and free the pool. NULL is FILCH_OK.
- * Threads: any foreign thread; nobody may use the pool during this call or after it.
+ * Threads: any foreign thread; nobody may use the pool during this call or after it (debug builds
+ *          abort if the memory still tells).
  * Blocks:  until all accepted tasks have run.   In a child: joins nobody, frees what it safely can.
  * Fails:   FILCH_E_ON_WORKER, FILCH_E_BUSY (another thread is shutting it down), FILCH_E_NOMEM:
  *          still alive. The default pool cannot be destroyed: FILCH_E_INVALID. */

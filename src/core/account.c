@@ -2,10 +2,13 @@
 /* The pool's account of what is pending: who is inside, what has not ended, and who waits for all
  * of it. A foreign thread's last touch of the pool is the subtraction of itself; a pool is freed
  * only when nobody is inside. */
+#include "base/check.h"
 #include "core/pool.h"
 
+/* Every public call on a pool begins here. */
 bool filchi_pool_forked(const filch_pool *pool)
 {
+    FILCHI_RULE(pool->alive == FILCHI_POOL_ALIVE, "a pool is not used after it was destroyed");
     return pool->generation != filchi_fork_generation();
 }
 

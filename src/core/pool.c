@@ -99,6 +99,7 @@ static void free_pool(filch_pool *pool)
     const filch_allocator allocator = pool->config.allocator;
     destroy_workers(pool);
     destroy_parts(pool);
+    pool->alive = 0;
     filchi_free(&allocator, pool, sizeof(*pool));
 }
 
@@ -112,6 +113,7 @@ static void free_pool_forked(filch_pool *pool)
     }
     filchi_free(&allocator, pool->workers, pool->workers_asked * sizeof(filchi_worker *));
     filchi_injector_fini(&pool->injector);
+    pool->alive = 0;
     filchi_free(&allocator, pool, sizeof(*pool));
 }
 
@@ -184,6 +186,7 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
         return FILCH_E_NOMEM;
     }
     pool->config = filled;
+    pool->alive = FILCHI_POOL_ALIVE;
     pool->generation = filchi_fork_generation();
     pool->search_rounds =
         filled.workers > filchi_cpus_allowed() ? SEARCH_ROUNDS_CROWDED : SEARCH_ROUNDS;

@@ -40,6 +40,9 @@ void filchi_config_thread_name(const char *prefix, unsigned number,
 #define FILCHI_ACCOUNT_CANCEL ((uint64_t)1 << 62) /* start nothing any more */
 #define FILCHI_ACCOUNT_CLOSED ((uint64_t)1 << 63) /* no work from foreign threads any more */
 
+/* Any number that freed memory does not hold by chance. */
+#define FILCHI_POOL_ALIVE ((uint32_t)0xf11c4001)
+
 /* I: set before the workers pass the gate   L: under `life`   A: atomic, any thread */
 struct filch_pool {
     _Alignas(FILCHI_CACHELINE) filchi_atomic_u64 account;      /* A */
@@ -59,6 +62,7 @@ struct filch_pool {
     filchi_mutex life;       /* held by shutdown */
     bool stopped;            /* L: the threads are joined */
     bool is_default;         /* I */
+    uint32_t alive;          /* FILCHI_POOL_ALIVE until it is freed; debug builds look */
     uint32_t generation;     /* I: filchi_fork_generation() of its process */
     uint32_t search_rounds;  /* I: tries before an idle worker parks */
     unsigned worker_count;   /* I */
