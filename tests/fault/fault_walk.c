@@ -170,6 +170,51 @@ static unsigned ask_own_posts(filch_pool *pool)
     return accepted(filch_run(pool, post_inside, NULL)) ? OWN_POSTS : 0;
 }
 
+static int compare_words(const void *a, const void *b, void *ctx)
+{
+    const uint32_t left = *(const uint32_t *)a;
+    const uint32_t right = *(const uint32_t *)b;
+    (void)ctx;
+    return (left > right) - (left < right);
+}
+
+static void fold_words(filch_cx *cx, void *ctx, filch_range range, void *value)
+{
+    const uint32_t *words = ctx;
+    (void)cx;
+    for (size_t i = range.lo; i < range.hi; i++) {
+        *(uint64_t *)value += words[i];
+    }
+}
+
+static void combine_sums(void *ctx, void *left, const void *right)
+{
+    (void)ctx;
+    *(uint64_t *)left += *(const uint64_t *)right;
+}
+
+/* Sorting and reducing need scratch: without it nothing has been touched. */
+static unsigned ask_scratch(filch_pool *pool)
+{
+    static uint32_t words[INDICES];
+    uint64_t sum = 4711;
+    filch_reducer reducer = FILCH_REDUCER_INIT;
+    reducer.value_bytes = sizeof(sum);
+    reducer.fold = fold_words;
+    reducer.combine = combine_sums;
+    for (uint32_t i = 0; i < INDICES; i++) {
+        words[i] = INDICES - 1 - i;
+    }
+    const bool sorted =
+        accepted(filch_sort_on(pool, words, INDICES, sizeof(words[0]), compare_words, NULL));
+    for (uint32_t i = 0; i < INDICES; i++) {
+        TEST_CHECK(words[i] == (sorted ? i : INDICES - 1 - i));
+    }
+    const bool reduced = accepted(filch_reduce_on(pool, INDICES, &reducer, words, &sum, NULL));
+    TEST_CHECK(sum == (reduced ? (uint64_t)INDICES * (INDICES - 1) / 2 : 4711));
+    return 0;
+}
+
 /* Posts, then a shutdown; what is cancelled ends too. */
 static unsigned shut_down(filch_pool *pool, filch_shutdown_mode mode)
 {
@@ -219,6 +264,7 @@ static const plan plans[] = {
     { ask_scope, 0, 0, 0, false, false, false },
     { ask_growth, 0, (size_t)1 << 20, 0, false, false, false },
     { ask_own_posts, FILCH_POOL_FIFO, 0, 0, true, false, false },
+    { ask_scratch, 0, 0, 0, false, false, false },
     { ask_drain, 0, 0, 64, false, true, true },
     { ask_cancel, FILCH_POOL_STRICT | FILCH_POOL_FIFO, 0, 64, false, false, true },
 };
