@@ -65,15 +65,16 @@ cat "$work/gcc.log" "$work/clang.log"
 built=22
 
 build gcc-lto linux gcc -O2 -flto=auto
-if works gcc -m32; then
-    build gcc-m32 linux gcc -O2 -m32
+# The kernel's headers lie in the folder of the 64-bit processor.
+kernel=(-idirafter "/usr/include/$(gcc -print-multiarch)")
+if works gcc -m32 "${kernel[@]}"; then
+    build gcc-m32 linux gcc -O2 -m32 "${kernel[@]}"
 else
     echo "check_matrix: 32 bits not judged, gcc -m32 cannot link here"
 fi
 if command -v musl-gcc >/dev/null; then
-    # the kernel's headers, for the futex call, lie outside musl's own folder
-    build musl linux musl-gcc -O2 -static -idirafter /usr/include \
-        -idirafter "/usr/include/$(gcc -print-multiarch)"
+    # and outside musl's own
+    build musl linux musl-gcc -O2 -static -idirafter /usr/include "${kernel[@]}"
 else
     echo "check_matrix: musl not judged, there is no musl-gcc"
 fi
