@@ -90,6 +90,19 @@ bool filchi_waiter_woken(const filchi_waiter *waiter)
     return filchi_load_acquire_u32(&waiter->woken) != 0;
 }
 
+/* Take the first waiter off the list. Its parker gets a token from the caller. */
+static filchi_parker *choose_first(filchi_eventcount *ec, uint64_t delta)
+{
+    filchi_waiter *waiter = FILCHI_CONTAINER(ec->waiters.next, filchi_waiter, link);
+    filchi_parker *parker = waiter->parker;
+    filchi_list_remove(&waiter->link);
+    /* [EC-5] seq_cst, pairs with EC-4, SLEEP-1: the woken thread changes state in one step. */
+    (void)filchi_add_seq_cst_u64(ec->word, delta);
+    /* [EC-3] release, pairs with EC-2: the last touch of the waiter. */
+    filchi_store_release_u32(&waiter->woken, 1);
+    return parker;
+}
+
 bool filchi_eventcount_wake_one(filchi_eventcount *ec, uint64_t delta, uint64_t unless)
 {
     filchi_parker *parker = NULL;
@@ -97,13 +110,7 @@ bool filchi_eventcount_wake_one(filchi_eventcount *ec, uint64_t delta, uint64_t 
     /* [EC-4] seq_cst, pairs with EC-5: of two wakers the second sees the first one's thread. */
     const bool needed = (filchi_load_seq_cst_u64(ec->word) & unless) == 0;
     if (needed && !filchi_list_empty(&ec->waiters)) {
-        filchi_waiter *waiter = FILCHI_CONTAINER(ec->waiters.next, filchi_waiter, link);
-        filchi_list_remove(&waiter->link);
-        /* [EC-5] seq_cst, pairs with EC-4, SLEEP-1: the woken thread changes state in one step. */
-        (void)filchi_add_seq_cst_u64(ec->word, delta);
-        parker = waiter->parker;
-        /* [EC-3] release, pairs with EC-2: the last touch of the waiter. */
-        filchi_store_release_u32(&waiter->woken, 1);
+        parker = choose_first(ec, delta);
     }
     filchi_mutex_unlock(&ec->lock);
     if (parker == NULL) {
@@ -115,5 +122,10 @@ bool filchi_eventcount_wake_one(filchi_eventcount *ec, uint64_t delta, uint64_t 
 
 void filchi_eventcount_wake_all(filchi_eventcount *ec, uint64_t delta)
 {
-    while (filchi_eventcount_wake_one(ec, delta, 0)) {}
+    filchi_mutex_lock(&ec->lock);
+    /* under the lock: who comes back at once waits until we are done, and is not woken for ever */
+    while (!filchi_list_empty(&ec->waiters)) {
+        filchi_unpark(choose_first(ec, delta));
+    }
+    filchi_mutex_unlock(&ec->lock);
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* A pool put together by hand, for clients about one of its protocols: the library's own parts and
+ * code, but small deques, an idle worker that sleeps after one fruitless round, and no threads until
+ * a client starts them. A client may play a worker itself. It ends with the real destroy. */
+#ifndef MODEL_PARTS_CLIENT_H
+#define MODEL_PARTS_CLIENT_H
+
+#include "base/alloc.h"
+#include "core/place.h"
+#include "core/pool.h"
+#include "model.h"
+
+static filch_pool *pool;
+
+static inline void client_deque(filch_deque *deque)
+{
+    MODEL_ASSERT(filchi_deque_init(deque, 2, 16, &filchi_libc_allocator) == FILCH_OK);
+}
+
+static inline filchi_worker *client_worker(unsigned index)
+{
+    filchi_worker *worker = filchi_alloc_zeroed(&filchi_libc_allocator, sizeof(*worker));
+    worker->index = index;
+    worker->cx.pool = pool;
+    worker->cx.worker = worker;
+    worker->cx.parker = &worker->parker;
+    MODEL_ASSERT(filchi_parker_init(&worker->parker));
+    client_deque(&worker->cx.forks);
+    client_deque(&worker->tasks);
+    filchi_rng_seed(&worker->cx.rng, index);
+    filchi_arena_init(&worker->cx.arena, &pool->config.allocator);
+    filchi_waiter_init(&worker->waiter, &worker->parker);
+    model_name(worker, sizeof(*worker), index == 0 ? "worker0" : "worker1");
+    return worker;
+}
+
+static inline void client_pool_parts(unsigned workers, size_t queue_tasks)
+{
+    const filch_allocator *allocator = &filchi_libc_allocator;
+    pool = filchi_alloc_zeroed(allocator, sizeof(*pool));
+    model_name(pool, sizeof(*pool), "pool");
+    MODEL_ASSERT(filchi_config_fill(NULL, &pool->config) == FILCH_OK);
+    pool->search_rounds = 1;
+    MODEL_ASSERT(filchi_mutex_init(&pool->gate) && filchi_mutex_init(&pool->life));
+    MODEL_ASSERT(filchi_sleep_init(&pool->sleep));
+    MODEL_ASSERT(filchi_eventcount_init(&pool->room, &pool->room_waiters, FILCHI_WAKE_OLDEST));
+    MODEL_ASSERT(filchi_eventcount_init(&pool->quiet, &pool->quiet_waiters, FILCHI_WAKE_OLDEST));
+    MODEL_ASSERT(filchi_board_init(&pool->board) && filchi_mutex_init(&pool->nodes.lock));
+    MODEL_ASSERT(filchi_injector_init(&pool->injector, queue_tasks, allocator) == FILCH_OK);
+    pool->workers = filchi_alloc_zeroed(allocator, workers * sizeof(filchi_worker *));
+    pool->workers_asked = workers;
+    for (unsigned i = 0; i < workers; i++) {
+        pool->workers[i] = client_worker(i);
+    }
+}
+
+/* The first `workers` have threads, which a shutdown joins. */
+static inline void client_start(unsigned workers, filchi_thread_main *main)
+{
+    pool->worker_count = workers;
+    for (unsigned i = 0; i < workers; i++) {
+        filchi_worker *worker = pool->workers[i];
+        MODEL_ASSERT(filchi_thread_start(&worker->thread, main, worker, 0, "w"));
+    }
+}
+
+/* Play worker `index`: take one job from the injector and run it. */
+static inline bool client_run_one(unsigned index)
+{
+    filchi_job job;
+    if (!filchi_pool_take_injected(pool, &job)) {
+        return false;
+    }
+    filchi_job_run(&pool->workers[index]->cx, &job);
+    return true;
+}
+
+static inline void client_run(unsigned index)
+{
+    while (!client_run_one(index)) {
+        model_yield();
+    }
+}
+
+/* All threads are joined. */
+static inline void client_free_parts(void)
+{
+    pool->stopped = true;
+    MODEL_ASSERT(filch_pool_destroy(pool) == FILCH_OK);
+}
+
+#endif
