@@ -13,6 +13,14 @@
 
 /* The injector. */
 
+static FILCHI_COLD void wake_producers(filch_pool *pool)
+{
+    uint64_t room = filchi_injector_room(&pool->injector);
+    while (room != 0 && filchi_eventcount_wake_one(&pool->room, (uint64_t)-1, 0)) {
+        room--;
+    }
+}
+
 static void wait_for_room(filch_pool *pool, const filchi_job *job)
 {
     filchi_parker parker;
@@ -29,7 +37,9 @@ static void wait_for_room(filch_pool *pool, const filchi_job *job)
     for (;;) {
         filchi_eventcount_prepare(&pool->room, &waiter, 1);
         if (filchi_injector_put(&pool->injector, job)) {
-            (void)filchi_eventcount_cancel(&pool->room, &waiter, (uint64_t)-1);
+            if (!filchi_eventcount_cancel(&pool->room, &waiter, (uint64_t)-1)) {
+                wake_producers(pool); /* the wake was meant for somebody who still waits */
+            }
             break;
         }
         (void)filchi_eventcount_wait(&pool->room, &waiter, INT64_MAX, 0);
@@ -47,14 +57,6 @@ void filchi_pool_inject(filch_pool *pool, const filchi_job *job)
     }
     if (filchi_sleep_task_needs_wake(filchi_sleep_look(&pool->sleep))) {
         filchi_sleep_wake_for_task(pool);
-    }
-}
-
-static FILCHI_COLD void wake_producers(filch_pool *pool)
-{
-    uint64_t room = filchi_injector_room(&pool->injector);
-    while (room != 0 && filchi_eventcount_wake_one(&pool->room, (uint64_t)-1, 0)) {
-        room--;
     }
 }
 

@@ -40,6 +40,25 @@ static inline uint64_t client_taken_all(void)
     return model_ghost(CLIENT_JOBS, 0);
 }
 
+/* The client's own: which call takes. */
+static bool client_take(filchi_job *out_job);
+
+static inline bool client_consume(void)
+{
+    filchi_job job;
+    const bool got = client_take(&job);
+    if (got) {
+        client_took(&job);
+    }
+    return got;
+}
+
+static inline void client_consumer(void *arg)
+{
+    (void)arg;
+    (void)client_consume();
+}
+
 static inline void client_injector(filchi_injector *injector, size_t capacity)
 {
     MODEL_ASSERT(filchi_injector_init(injector, capacity, &filchi_libc_allocator) == FILCH_OK);

@@ -12,26 +12,15 @@ static void produce(void *arg)
     MODEL_ASSERT(filchi_injector_put(&injector, &job));
 }
 
-static bool consume(void)
+static bool client_take(filchi_job *out_job)
 {
-    filchi_job job;
-    const bool got = filchi_injector_take(&injector, &job);
-    if (got) {
-        client_took(&job);
-    }
-    return got;
-}
-
-static void consumer(void *arg)
-{
-    (void)arg;
-    (void)consume();
+    return filchi_injector_take(&injector, out_job);
 }
 
 static void finish(unsigned jobs)
 {
     model_join_all();
-    while (consume()) {}
+    while (client_consume()) {}
     for (unsigned i = 0; i < jobs; i++) {
         MODEL_ASSERT(client_taken(i) == 1);
     }
@@ -44,8 +33,8 @@ static void one_consumer(void)
     client_injector(&injector, 2);
     (void)model_spawn(produce, CLIENT_JOB(0));
     (void)model_spawn(produce, CLIENT_JOB(1));
-    (void)consume();
-    (void)consume();
+    (void)client_consume();
+    (void)client_consume();
     finish(2);
 }
 
@@ -54,8 +43,8 @@ static void two_consumers(void)
     client_injector(&injector, 2);
     produce(CLIENT_JOB(0));
     (void)model_spawn(produce, CLIENT_JOB(1));
-    (void)model_spawn(consumer, NULL);
-    (void)consume();
+    (void)model_spawn(client_consumer, NULL);
+    (void)client_consume();
     finish(2);
 }
 
