@@ -2,7 +2,7 @@
 /* The pool is quiet for a moment and has another task when the waiter looks: it goes back to sleep
  * at once, however fast it is, and the worker that woke it comes back from the wake and runs the
  * task.
- * Covers: QUIET-2, QUIET-3, EC-1, EC-5 */
+ * Covers: QUIET-2, QUIET-3, EC-1 */
 #include "parts_client.h"
 
 /* What a foreign post does to the account, and its worker. */
