@@ -96,13 +96,16 @@ static void late_taker(void)
 }
 
 const model_client model_clients[] = {
-    { .name = "injector_room_one_producer", .body = one_producer, .no_spurious_wakes = true },
+    { .name = "injector_room_one_producer",
+      .body = one_producer,
+      .no_spurious_wakes = true,
+      .seconds = 0.7 },
     { .name = "injector_room_two_producers",
       .body = two_producers,
       .no_spurious_wakes = true,
-      .seconds = 3 },
+      .seconds = 2.5 },
     { .name = "injector_room_two_consumers", .body = two_consumers, .no_spurious_wakes = true },
-    { .name = "injector_room_quarter", .body = quarter, .no_spurious_wakes = true },
+    { .name = "injector_room_quarter", .body = quarter, .no_spurious_wakes = true, .seconds = 0.7 },
     { .name = "injector_room_late_taker", .body = late_taker, .no_spurious_wakes = true },
     { .name = NULL },
 };

@@ -80,9 +80,9 @@ static void deadline(void)
 }
 
 const model_client model_clients[] = {
-    { .name = "quiet_wake", .body = one_task, .no_spurious_wakes = true },
+    { .name = "quiet_wake", .body = one_task, .no_spurious_wakes = true, .seconds = 0.7 },
     { .name = "quiet_wake_two_tasks", .body = two_tasks, .no_spurious_wakes = true },
     { .name = "quiet_wake_two_waiters", .body = two_waiters, .no_spurious_wakes = true },
-    { .name = "quiet_wake_deadline", .body = deadline, .no_spurious_wakes = true },
+    { .name = "quiet_wake_deadline", .body = deadline, .no_spurious_wakes = true, .seconds = 0.7 },
     { .name = NULL },
 };

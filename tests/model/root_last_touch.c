@@ -57,8 +57,19 @@ static void cancelled(void)
     MODEL_ASSERT(filch_pool_destroy(pool) == FILCH_OK);
 }
 
+/* The pool is destroyed as soon as the call has come back: its worker is still on its way out of the
+ * call. */
+static void destroyed(void)
+{
+    client_pool_parts(1, 2);
+    client_start(1, filchi_worker_main);
+    MODEL_ASSERT(call(4) == 5);
+    MODEL_ASSERT(filch_pool_destroy(pool) == FILCH_OK);
+}
+
 const model_client model_clients[] = {
-    { .name = "root_last_touch", .body = once, .no_spurious_wakes = true },
-    { .name = "root_cancelled", .body = cancelled, .no_spurious_wakes = true },
+    { .name = "root_last_touch", .body = once, .no_spurious_wakes = true, .seconds = 0.8 },
+    { .name = "root_cancelled", .body = cancelled, .no_spurious_wakes = true, .seconds = 0.8 },
+    { .name = "root_destroyed", .body = destroyed, .no_spurious_wakes = true, .seconds = 3.5 },
     { .name = NULL },
 };

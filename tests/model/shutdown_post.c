@@ -85,6 +85,17 @@ static void cancel(void)
     shut_down(FILCH_CANCEL);
 }
 
+/* What has not started when the pool is cancelled is not run. */
+static void cancel_first(void)
+{
+    client_pool_parts(1, 2);
+    poster(NULL);
+    MODEL_ASSERT(filch_pool_shutdown(pool, FILCH_CANCEL, 0, NULL) == FILCH_E_TIMEOUT);
+    client_run(0);
+    MODEL_ASSERT(model_ghost(RAN, 0) == 0 && model_ghost(CANCELLED, 0) == 1);
+    MODEL_ASSERT(filch_pool_destroy(pool) == FILCH_OK);
+}
+
 /* With the worker's own loop. */
 static void drain_loop(void)
 {
@@ -126,9 +137,13 @@ static void close_entry(void)
 }
 
 const model_client model_clients[] = {
-    { .name = "shutdown_post_drain", .body = drain, .no_spurious_wakes = true },
-    { .name = "shutdown_post_cancel", .body = cancel, .no_spurious_wakes = true },
-    { .name = "shutdown_post_loop", .body = drain_loop, .no_spurious_wakes = true, .seconds = 4 },
-    { .name = "shutdown_close_entry", .body = close_entry, .no_spurious_wakes = true },
+    { .name = "shutdown_post_drain", .body = drain, .no_spurious_wakes = true, .seconds = 0.7 },
+    { .name = "shutdown_post_cancel", .body = cancel, .no_spurious_wakes = true, .seconds = 0.7 },
+    { .name = "shutdown_post_cancel_first", .body = cancel_first, .seconds = 0.5 },
+    { .name = "shutdown_post_loop", .body = drain_loop, .no_spurious_wakes = true, .seconds = 3.5 },
+    { .name = "shutdown_close_entry",
+      .body = close_entry,
+      .no_spurious_wakes = true,
+      .seconds = 0.7 },
     { .name = NULL },
 };

@@ -65,8 +65,11 @@ static void late(void)
 }
 
 const model_client model_clients[] = {
-    { .name = "shutdown_two_drains", .body = drains, .no_spurious_wakes = true },
-    { .name = "shutdown_drain_and_cancel", .body = drain_and_cancel, .no_spurious_wakes = true },
-    { .name = "shutdown_late", .body = late, .no_spurious_wakes = true },
+    { .name = "shutdown_two_drains", .body = drains, .no_spurious_wakes = true, .seconds = 1 },
+    { .name = "shutdown_drain_and_cancel",
+      .body = drain_and_cancel,
+      .no_spurious_wakes = true,
+      .seconds = 1 },
+    { .name = "shutdown_late", .body = late, .no_spurious_wakes = true, .seconds = 1 },
     { .name = NULL },
 };

@@ -138,10 +138,10 @@ static void loop(void)
 }
 
 const model_client model_clients[] = {
-    { .name = "sleep_hands_on", .body = search_end },
-    { .name = "sleep_hands_on_two_searchers", .body = two_searchers },
-    { .name = "sleep_hands_on_fork", .body = fork },
-    { .name = "sleep_hands_on_fork_in_join", .body = fork_in_join },
+    { .name = "sleep_hands_on", .body = search_end, .seconds = 0.6 },
+    { .name = "sleep_hands_on_two_searchers", .body = two_searchers, .seconds = 0.6 },
+    { .name = "sleep_hands_on_fork", .body = fork, .seconds = 0.6 },
+    { .name = "sleep_hands_on_fork_in_join", .body = fork_in_join, .seconds = 0.6 },
     { .name = "sleep_hands_on_loop", .body = loop, .no_spurious_wakes = true },
     { .name = NULL },
 };

@@ -131,9 +131,9 @@ static void by_offer(void)
 }
 
 const model_client model_clients[] = {
-    { .name = "sleep_join_latch", .body = by_latch, .no_spurious_wakes = true },
-    { .name = "sleep_join_fork", .body = by_fork, .no_spurious_wakes = true },
+    { .name = "sleep_join_latch", .body = by_latch, .no_spurious_wakes = true, .seconds = 0.7 },
+    { .name = "sleep_join_fork", .body = by_fork, .no_spurious_wakes = true, .seconds = 0.7 },
     { .name = "sleep_join_both", .body = by_both, .no_spurious_wakes = true },
-    { .name = "sleep_join_offer", .body = by_offer, .no_spurious_wakes = true },
+    { .name = "sleep_join_offer", .body = by_offer, .no_spurious_wakes = true, .seconds = 0.7 },
     { .name = NULL },
 };

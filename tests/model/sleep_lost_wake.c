@@ -51,7 +51,7 @@ static void twice(void)
 }
 
 const model_client model_clients[] = {
-    { .name = "sleep_lost_wake", .body = body, .no_spurious_wakes = true },
-    { .name = "sleep_lost_wake_twice", .body = twice, .no_spurious_wakes = true },
+    { .name = "sleep_lost_wake", .body = body, .no_spurious_wakes = true, .seconds = 0.7 },
+    { .name = "sleep_lost_wake_twice", .body = twice, .no_spurious_wakes = true, .seconds = 2.5 },
     { .name = NULL },
 };
