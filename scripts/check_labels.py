@@ -38,7 +38,8 @@ files of `tests/model/` that name the label; `-` means there is none yet.
 class Access:
     """One labelled comment and the call it belongs to."""
 
-    def __init__(self, path, function, call, order, match):
+    def __init__(self, path, function, offset, call, order, match):
+        self.offset = offset
         self.place = f"{path}:{function}()" if function else str(path)
         self.path, self.call, self.order = path, call, order
         self.label, self.said = match.group("label"), match.group("order")
@@ -178,7 +179,7 @@ def check_file(file, names, errors):
         pairs = zip(calls * len(found) if many else calls, found)
         for (offset, name), match in pairs:
             function = file.function_at(offset)
-            accesses.append(Access(file.path, function, name, names[name], match))
+            accesses.append(Access(file.path, function, offset, name, names[name], match))
     return accesses, len(relaxed), bare
 
 

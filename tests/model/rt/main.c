@@ -22,6 +22,7 @@ typedef struct settings {
     double scale;   /* of its own time */
     uint64_t seed;
     bool verbose;
+    bool keep_going; /* after a client that failed */
 } settings;
 
 enum { USUAL_PREEMPTIONS = 2, BONUS_PREEMPTIONS = 1, USUAL_DEPTH = 3, USUAL_SAMPLES = 20000 };
@@ -30,7 +31,7 @@ static const double usual_seconds = 1.5; /* the whole suite stays within a minut
 
 static const char usage[] =
     "usage: <client> [--client NAME] [--exhaustive PREEMPTIONS] [--random N] [--pct N] [--depth D]\n"
-    "                [--seconds T] [--seed S] [--replay STRING] [--merge 0] [-v]\n"
+    "                [--seconds T] [--seed S] [--replay STRING] [--merge 0] [--keep-going 0] [-v]\n"
     "N 0: as many as fit into T seconds. Without a way to explore: all three, T seconds together.\n";
 
 static _Noreturn void refuse(const char *what)
@@ -82,6 +83,8 @@ static void take_option(settings *s, const char *name, const char *value)
         s->seconds = strtod(value, NULL);
     } else if (strcmp(name, "--merge") == 0) {
         rt->no_merging = number_of(value) == 0;
+    } else if (strcmp(name, "--keep-going") == 0) {
+        s->keep_going = number_of(value) != 0;
     } else if (strcmp(name, "--seed") == 0) {
         s->seed = number_of(value);
     } else {
@@ -91,7 +94,7 @@ static void take_option(settings *s, const char *name, const char *value)
 
 static settings parse(int argc, char **argv)
 {
-    settings s = { .depth = USUAL_DEPTH, .exhaustive = -1, .scale = 1 };
+    settings s = { .depth = USUAL_DEPTH, .exhaustive = -1, .scale = 1, .keep_going = true };
     from_environment(&s);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-v") == 0) {
@@ -251,7 +254,7 @@ int model_main(int argc, char **argv, const model_client *clients)
         found = true;
         rt->client = c;
         passed &= s.replay != NULL ? rt_explore_replay(s.replay) : run_client(&s);
-        if (s.replay != NULL) {
+        if (s.replay != NULL || (!passed && !s.keep_going)) {
             break;
         }
     }
