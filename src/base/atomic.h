@@ -219,6 +219,14 @@ static inline uintptr_t filchi_xchg_acq_rel_uptr(filchi_atomic_uptr *a, uintptr_
     return __atomic_exchange_n(&a->value, value, __ATOMIC_ACQ_REL);
 }
 
+/* Acquire, whether it succeeds or fails. */
+static inline bool filchi_cas_acquire_uptr(filchi_atomic_uptr *a, uintptr_t expected,
+                                           uintptr_t desired)
+{
+    return __atomic_compare_exchange_n(&a->value, &expected, desired, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_ACQUIRE);
+}
+
 /* Release when it succeeds, acquire when it fails. */
 static inline bool filchi_cas_acq_rel_uptr(filchi_atomic_uptr *a, uintptr_t expected,
                                            uintptr_t desired)

@@ -96,8 +96,9 @@ static filchi_parker *choose_first(filchi_eventcount *ec, uint64_t delta)
     filchi_waiter *waiter = FILCHI_CONTAINER(ec->waiters.next, filchi_waiter, link);
     filchi_parker *parker = waiter->parker;
     filchi_list_remove(&waiter->link);
-    /* [EC-5] seq_cst, pairs with EC-4, SLEEP-1: the woken thread changes state in one step. */
-    (void)filchi_add_seq_cst_u64(ec->word, delta);
+    /* relaxed: the woken thread changes state in one step; README.md says why publishers that see
+     * it need no order from it */
+    (void)filchi_add_relaxed_u64(ec->word, delta);
     /* [EC-3] release, pairs with EC-2: the last touch of the waiter. */
     filchi_store_release_u32(&waiter->woken, 1);
     return parker;
@@ -107,8 +108,9 @@ bool filchi_eventcount_wake_one(filchi_eventcount *ec, uint64_t delta, uint64_t 
 {
     filchi_parker *parker = NULL;
     filchi_mutex_lock(&ec->lock);
-    /* [EC-4] seq_cst, pairs with EC-5: of two wakers the second sees the first one's thread. */
-    const bool needed = (filchi_load_seq_cst_u64(ec->word) & unless) == 0;
+    /* relaxed: of two wakers the second sees the first one's thread by the lock; README.md says why
+     * a change made without the lock is not missed either */
+    const bool needed = (filchi_load_relaxed_u64(ec->word) & unless) == 0;
     if (needed && !filchi_list_empty(&ec->waiters)) {
         parker = choose_first(ec, delta);
     }

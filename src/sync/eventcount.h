@@ -50,7 +50,8 @@ bool filchi_eventcount_wait(filchi_eventcount *ec, filchi_waiter *waiter, int64_
 bool filchi_waiter_woken(const filchi_waiter *waiter);
 
 /* Wake one, adding `delta` for it; not if `unless` has a bit in common with the word (then
- * somebody else already does what the woken thread would do). False: nobody was woken. */
+ * somebody else already does what the woken thread would do; the caller has published, and then
+ * looked at the word itself, both seq_cst). False: nobody was woken. */
 bool filchi_eventcount_wake_one(filchi_eventcount *ec, uint64_t delta, uint64_t unless);
 void filchi_eventcount_wake_all(filchi_eventcount *ec, uint64_t delta);
 

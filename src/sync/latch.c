@@ -24,8 +24,9 @@ bool filchi_latch_register(filchi_latch *latch, filchi_parker *parker)
 
 bool filchi_latch_unregister(filchi_latch *latch, filchi_parker *parker)
 {
-    /* [LATCH-4] acq_rel, pairs with LATCH-2: failing, we see the result. */
-    return filchi_cas_acq_rel_uptr(&latch->state, (uintptr_t)parker, FILCHI_LATCH_OPEN);
+    /* [LATCH-4] acquire, pairs with LATCH-2: failing, we see the result. A setter that finds the
+     * latch open again uses nothing of ours. */
+    return filchi_cas_acquire_uptr(&latch->state, (uintptr_t)parker, FILCHI_LATCH_OPEN);
 }
 
 void filchi_latch_wait(filchi_latch *latch, filchi_parker *parker)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two publishers at once and two sleepers, with a word that counts sleepers and searchers: the
- * second waker looks again under the lock and does not wake a second thread for one search.
- * Covers: EC-4, EC-5 */
+ * second waker looks again under the lock and does not wake a second thread for one search. */
 #include "core/sleep.h"
 #include "model.h"
 #include "sync/eventcount.h"

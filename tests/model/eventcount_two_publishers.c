@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two publishers and a waiter that needs both units: neither wake is lost or given twice.
- * Covers: EC-1, EC-2, EC-3, EC-4, EC-5 */
+ * Covers: EC-1, EC-2, EC-3 */
 #include "eventcount_client.h"
 
 static void body(void)
