@@ -29,6 +29,18 @@ static void cancel(void)
     client_finish();
 }
 
+enum { GHOST_WAKES };
+
+static void publish_and_count(void *arg)
+{
+    note[(uintptr_t)arg] = 5;
+    (void)filchi_add_seq_cst_u64(&units, 1);
+    if (filchi_load_seq_cst_u64(&waiters) != 0 &&
+        filchi_eventcount_wake_one(&ec, (uint64_t)-1, 0)) {
+        (void)model_ghost(GHOST_WAKES, 1);
+    }
+}
+
 static MODEL_FRAME void wait_until(int64_t deadline_ns)
 {
     filchi_parker parker;
@@ -41,6 +53,8 @@ static MODEL_FRAME void wait_until(int64_t deadline_ns)
     } else {
         if (filchi_eventcount_wait(&ec, &waiter, deadline_ns, (uint64_t)-1)) {
             MODEL_ASSERT(note[0] == 5);
+        } else {
+            MODEL_ASSERT(model_ghost(GHOST_WAKES, 0) == 0); /* it says that nobody woke it */
         }
         if (!client_take()) {
             client_wait(NULL);
@@ -52,7 +66,7 @@ static MODEL_FRAME void wait_until(int64_t deadline_ns)
 static void deadline(void)
 {
     client_eventcount(FILCHI_WAKE_NEWEST);
-    (void)model_spawn(client_publish, NULL);
+    (void)model_spawn(publish_and_count, NULL);
     wait_until(2000000000);
     client_finish();
 }

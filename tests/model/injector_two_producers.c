@@ -69,9 +69,29 @@ static void last_look(void)
     finish(1);
 }
 
+static void take_and_publish(void *arg)
+{
+    client_consumer(NULL);
+    publish(arg);
+}
+
+/* The same, and the sleeper may read a head that is gone. */
+static void old_head(void)
+{
+    client_injector(&injector, 2);
+    produce(CLIENT_JOB(0));
+    const unsigned producer = model_spawn(take_and_publish, CLIENT_JOB(1));
+    filchi_store_seq_cst_u32(&sleeping, 1);
+    const bool empty = filchi_injector_looks_empty(&injector);
+    model_join(producer);
+    MODEL_ASSERT(!empty || seen_sleeping == 1);
+    finish(2);
+}
+
 const model_client model_clients[] = {
     { .name = "injector_one_consumer", .body = one_consumer },
     { .name = "injector_two_consumers", .body = two_consumers },
     { .name = "injector_last_look", .body = last_look },
+    { .name = "injector_last_look_old_head", .body = old_head },
     { .name = NULL },
 };

@@ -47,7 +47,7 @@ static void wrap(void)
 
 static void near_limit(void)
 {
-    client_injector(&injector, 2);
+    client_injector(&injector, 1); /* gets two cells: in a ring of one "full" would be "free" */
     client_start_at(&injector, (uint64_t)-2);
     (void)model_spawn(produce_three, NULL);
     (void)client_consume();

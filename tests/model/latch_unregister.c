@@ -24,6 +24,12 @@ static void complete(void *arg)
     filchi_latch_set(&child->latch);
 }
 
+static void foreign(void *arg)
+{
+    (void)arg;
+    filchi_unpark(&parker);
+}
+
 static void finish(record *child)
 {
     MODEL_ASSERT(child->result == 42); /* whatever told us that it is set made this visible */
@@ -62,7 +68,23 @@ static void body(void)
     filchi_parker_destroy(&parker);
 }
 
+/* A wait that does nothing else, while another waker's token comes. */
+static void foreign_token(void)
+{
+    record *child = malloc(sizeof(*child));
+    filchi_latch_init(&child->latch);
+    MODEL_ASSERT(filchi_parker_init(&parker));
+    ready = true;
+    (void)model_spawn(complete, child);
+    (void)model_spawn(foreign, NULL);
+    filchi_latch_wait(&child->latch, &parker);
+    finish(child);
+    model_join_all();
+    filchi_parker_destroy(&parker);
+}
+
 const model_client model_clients[] = {
     { .name = "latch_unregister", .body = body },
+    { .name = "latch_foreign_token", .body = foreign_token },
     { .name = NULL },
 };
