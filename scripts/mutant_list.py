@@ -63,6 +63,16 @@ class Site:
         self.path, self.offset, self.line = path, offset, line
         self.call, self.order, self.labels = call, order, []
 
+    def fits(self, order):
+        """Is this a weaker order that such an access can have?"""
+        unfit = {"load": "r", "store": "a"}.get(self.call.split("_")[1], "")
+        return HALVES[order] < HALVES[self.order] and unfit not in HALVES[order]
+
+    def next_weaker(self):
+        """The orders one step below: acquire and release for acq_rel, else one."""
+        fit = [order for order in HALVES if self.fits(order)]
+        return [one for one in fit if not any(HALVES[one] < HALVES[other] for other in fit)]
+
     def __str__(self):
         return f"{self.path}:{self.line}: {self.call}{''.join(f' [{x}]' for x in self.labels)}"
 
@@ -227,9 +237,7 @@ class Tree:
 
     def _weaken(self, mutant):
         site = self.site_of(mutant)
-        kind = site.call.split("_")[1]
-        unfit = {"load": "r", "store": "a"}.get(kind, "")
-        if not HALVES[mutant.order] < HALVES[site.order] or unfit in HALVES[mutant.order]:
+        if not site.fits(mutant.order):
             raise Bad(f"{mutant.order} is not weaker than {site.call}")
         name = site.call.replace(f"_{site.order}_", f"_{mutant.order}_")
         text = self.texts[site.path]
@@ -239,7 +247,7 @@ class Tree:
             last = list(re.finditer(r"^#include[^\n]*\n", text, re.MULTILINE))[-1].end()
             line = text[:last].count("\n") + 1
             text = f"{text[:last]}{made}\n#line {line}\n{text[last:]}"
-        return site.path, text, {site}
+        return site.path, text
 
     def _replace(self, mutant):
         text = self.texts.get(mutant.file)
@@ -253,19 +261,32 @@ class Tree:
                 raise Bad(f"`{old}` stands {len(found)} times in {mutant.file}")
             match = found[(nth or 1) - 1]
             spans.append((match.start(), match.end(), new))
-        touched = set()
-        for site in self.sites:
-            for start, end, new in spans:
-                gone = text[start:end].count(site.call) > new.count(site.call)
-                if site.path == mutant.file and start <= site.offset < end and gone:
-                    touched.add(site)
         for start, end, new in sorted(spans, reverse=True):
             text = text[:start] + new + text[end:]
-        return mutant.file, text, touched
+        return mutant.file, text
+
+    def unproved(self, mutants):
+        """The accesses for which the next weaker order is not tried, as complaints. To show that a
+        seq_cst is needed it is not enough that relaxed fails. If a still weaker order is argued
+        equivalent, so is that one."""
+        tried = {site: [] for site in self.sites}
+        for mutant in mutants:
+            if mutant.label is not None:
+                tried[self.site_of(mutant)].append(mutant)
+        for site, own in tried.items():
+            missing = [
+                order
+                for order in site.next_weaker()
+                if not any(
+                    m.order == order or m.equivalent and HALVES[m.order] < HALVES[order] for m in own
+                )
+            ]
+            if missing:
+                yield f"{site}: no mutant" + (f" makes it {' or '.join(missing)}" if own else "")
 
     def mutate(self, mutant):
-        """(path, its new text, the sites that are no longer what they were)"""
-        path, text, touched = self._weaken(mutant) if mutant.label else self._replace(mutant)
+        """(path, its new text)"""
+        path, text = self._weaken(mutant) if mutant.label else self._replace(mutant)
         if text == self.texts[path]:
             raise Bad("it changes nothing")
-        return path, text, touched
+        return path, text

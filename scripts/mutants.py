@@ -3,8 +3,9 @@
 """The mutation gate: is each order, wake-up and second look of src/ missed by a model test when it
 is gone? The lists are tests/model/mutants/*.mut; mutant_list.py has their format.
 
-  mutants.py --check            the lists alone: every ordered access of src/ has a mutant, every
-                                mutant still fits its place, few are argued equivalent. Seconds.
+  mutants.py --check            the lists alone: every ordered access of src/ has a mutant with the
+                                next weaker order, every mutant still fits its place, few are argued
+                                equivalent. Seconds.
   mutants.py build/release      the same, then each mutant: changed in a copy of the sources,
                                 compiled with the flags of the build, run until the first failure.
 
@@ -46,18 +47,15 @@ def check(root, at_least, errors):
     tree = mutant_list.Tree(root)
     mutants = mutant_list.read(root, errors)
     known = mutant_list.clients(root)
-    made, touched = {}, set()
+    made = {}
     for mutant in mutants:
         if mutant.client is not None and mutant.client not in known:
             errors.append(f"{mutant.place}: there is no client {mutant.client}")
         try:
-            path, text, sites = tree.mutate(mutant)
+            made[mutant] = tree.mutate(mutant)
         except mutant_list.Bad as bad:
             errors.append(f"{mutant.place}: {bad}")
-            continue
-        made[mutant] = (path, text)
-        touched |= sites
-    errors += [f"{site}: no mutant" for site in tree.sites if site not in touched]
+    errors += tree.unproved(made)
     equivalent = [m for m in mutants if m.equivalent is not None]
     if len(equivalent) * PART > len(mutants):
         errors.append(
