@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A fork is published while others go to sleep, in a join or idle: it is seen by the last look of
- * the sleeper, or the sleeper is woken. Whoever was woken in place of others and finds its own latch
- * set hands the duty on. The forking lane waits until its fork has been taken, so that a wake-up
- * that is lost leaves nobody to go on.
+ * the sleeper, or the sleeper is woken. The forking lane waits until its fork has been taken, so
+ * that a wake-up that is lost leaves nobody to go on.
  * Covers: SLEEP-1, SLEEP-2, EC-1, EC-5, DEQUE-1, DEQUE-9, LATCH-3, LATCH-4 */
 #include "lanes_client.h"
 
 static filchi_parker taken;
-static filchi_latch done; /* of the child that lane 0 waits for */
+static filchi_latch done; /* of a child that lane 0 waits for; never set */
 
 static uintptr_t wait_for_taker(filch_cx *cx, uintptr_t n)
 {
@@ -29,29 +28,25 @@ static void fork_and_wait(filch_cx *cx)
     MODEL_ASSERT(both.first == 3 && both.second == 5);
 }
 
-static void forks_then_sets(void *arg)
+static void forks(void *arg)
 {
     filch_cx *cx = client_cx((unsigned)(uintptr_t)arg);
     cx->isolated = true; /* its own join only waits */
     fork_and_wait(cx);
     cx->isolated = false;
-    filchi_latch_set(&done);
 }
 
-/* As join.c waits, but without a pause before it sleeps. */
-static void wait_for_done(void)
+/* As join.c waits, but without a pause before it sleeps; until it has got the fork. */
+static void wait_in_join(void)
 {
-    filchi_worker *worker = lanes->workers[0];
+    bool got = false;
     bool searching = false;
-    while (!filchi_latch_is_set(&done)) {
-        const bool got = client_steal(0);
+    while (!got) {
+        got = client_steal(0);
         if (searching) {
             filchi_sleep_fork_search_end(lanes);
         }
-        searching = !got && filchi_sleep_join(worker, &done);
-    }
-    if (searching) {
-        filchi_sleep_fork_search_end(lanes);
+        searching = !got && filchi_sleep_join(lanes->workers[0], &done);
     }
 }
 
@@ -65,8 +60,8 @@ static void begin(unsigned workers)
 static void in_join(void)
 {
     begin(2);
-    (void)model_spawn(forks_then_sets, CLIENT_WORKER(1));
-    wait_for_done();
+    (void)model_spawn(forks, CLIENT_WORKER(1));
+    wait_in_join();
     model_join_all();
     client_free_lanes();
 }

@@ -70,4 +70,27 @@ static inline void client_joiner(void *arg)
     }
 }
 
+/* A worker that has been admitted, and now begins: fewer steps for clients with three threads. */
+static filchi_offer *client_offer[CLIENT_SLOTS];
+
+static inline void client_run_joined(void *arg)
+{
+    const unsigned worker = (unsigned)(uintptr_t)arg;
+    client_offer[worker]->run(client_cx(worker), client_offer[worker]);
+}
+
+/* In the caller's first unit: as many as are let in come. */
+static inline void client_inviting_body(filch_cx *cx, void *ctx, filch_range range)
+{
+    if (cx == client_cx(0) && range.lo == 0) {
+        for (unsigned i = 1; i < lanes->worker_count; i++) {
+            client_offer[i] = filchi_board_take(&lanes->board);
+            if (client_offer[i] != NULL) {
+                (void)model_spawn(client_run_joined, CLIENT_WORKER(i));
+            }
+        }
+    }
+    client_body(cx, ctx, range);
+}
+
 #endif

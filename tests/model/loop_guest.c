@@ -97,7 +97,7 @@ static void of_another_pool(void)
 }
 
 const model_client model_clients[] = {
-    { .name = "loop_guest_joined", .body = joined, .no_spurious_wakes = true },
+    { .name = "loop_guest_joined", .body = joined, .no_spurious_wakes = true, .seconds = 2.2 },
     { .name = "loop_guest_pool_freed", .body = pool_freed, .no_spurious_wakes = true },
     { .name = "loop_guest_of_another_pool", .body = of_another_pool, .no_spurious_wakes = true },
     { .name = NULL },

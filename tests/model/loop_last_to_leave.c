@@ -37,21 +37,8 @@ static void two_loops(void)
     client_free_lanes();
 }
 
-/* What the first to leave wrote reaches the caller through the last. */
-static void two_joiners(void)
-{
-    client_lanes(3);
-    (void)model_spawn(client_joiner, CLIENT_WORKER(1));
-    (void)model_spawn(client_joiner, CLIENT_WORKER(2));
-    client_for(client_cx(0), 3);
-    use_memory_again(client_cx(0));
-    model_join_all();
-    client_free_lanes();
-}
-
 const model_client model_clients[] = {
     { .name = "loop_last_to_leave_memory", .body = memory_used_again, .no_spurious_wakes = true },
     { .name = "loop_last_to_leave_two_loops", .body = two_loops, .no_spurious_wakes = true },
-    { .name = "loop_last_to_leave_two_joiners", .body = two_joiners, .no_spurious_wakes = true },
     { .name = NULL },
 };

@@ -78,7 +78,13 @@ static void fork_in_body(void)
 
 const model_client model_clients[] = {
     { .name = "loop_nested_inner_joined", .body = inner_joined, .no_spurious_wakes = true },
-    { .name = "loop_nested_both_joined", .body = both_joined, .no_spurious_wakes = true },
-    { .name = "loop_nested_fork_in_body", .body = fork_in_body, .no_spurious_wakes = true },
+    { .name = "loop_nested_both_joined",
+      .body = both_joined,
+      .no_spurious_wakes = true,
+      .seconds = 2.2 },
+    { .name = "loop_nested_fork_in_body",
+      .body = fork_in_body,
+      .no_spurious_wakes = true,
+      .seconds = 2.2 },
     { .name = NULL },
 };

@@ -40,22 +40,20 @@ static void idle(void)
     client_free_lanes();
 }
 
-static filchi_latch done; /* of a fork that a thief has, which lane 1 waits for */
+static filchi_latch done; /* of a fork that lane 1 waits for; never set */
 
-/* As join.c waits, but without a pause before it sleeps. */
+/* As join.c waits, but without a pause before it sleeps; until it has joined the loop. */
 static void joining_worker(void *arg)
 {
     const unsigned worker = (unsigned)(uintptr_t)arg;
+    bool got = false;
     bool searching = false;
-    while (!filchi_latch_is_set(&done)) {
-        const bool got = client_steal(worker);
+    while (!got) {
+        got = client_steal(worker);
         if (searching) {
             filchi_sleep_fork_search_end(lanes);
         }
         searching = !got && filchi_sleep_join(lanes->workers[worker], &done);
-    }
-    if (searching) {
-        filchi_sleep_fork_search_end(lanes);
     }
 }
 
@@ -65,13 +63,12 @@ static void in_join(void)
     filchi_latch_init(&done);
     (void)model_spawn(joining_worker, CLIENT_WORKER(1));
     loop_of_two(client_cx(0));
-    filchi_latch_set(&done);
     model_join_all();
     client_free_lanes();
 }
 
 const model_client model_clients[] = {
-    { .name = "loop_wakes_idle", .body = idle, .no_spurious_wakes = true },
+    { .name = "loop_wakes_idle", .body = idle, .no_spurious_wakes = true, .seconds = 3 },
     { .name = "loop_wakes_in_join", .body = in_join, .no_spurious_wakes = true },
     { .name = NULL },
 };

@@ -52,22 +52,13 @@ static void two_children(void)
 
 /* Both children have been stolen, and three threads end: what the first thief wrote reaches the
  * owner through the second, who alone is the last. */
-static filch_item taken[2];
-
-static void run_taken(void *arg)
-{
-    const uintptr_t n = (uintptr_t)arg;
-    filchi_run_item(client_cx((unsigned)n + 1), taken[n]);
-}
-
 static MODEL_FRAME void scope_of_stolen(filch_cx *cx)
 {
     filch_scope scope;
     filch_scope_begin(cx, &scope);
-    for (uintptr_t i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 2; i++) {
         filch_spawn(cx, &scope, child, &runs[i]);
-        MODEL_ASSERT(filchi_deque_steal(&cx->forks, &taken[i]) == FILCH_STEAL_GOT);
-        (void)model_spawn(run_taken, (void *)i);
+        client_steal_and_run(i + 1);
     }
     filch_scope_end(cx, &scope);
     MODEL_ASSERT(runs[0] == 1 && runs[1] == 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Children that spawn children, a scope inside a scope, and scopes without memory: each child runs
- * once, before the end of its scope.
+ * once, before the end of its scope. With children that spawn it takes some 5 s to be complete.
  * Covers: SCOPE-1, SCOPE-2, DEQUE-1 */
 #include "lanes_client.h"
 
@@ -89,7 +89,10 @@ static void no_memory(void)
 }
 
 const model_client model_clients[] = {
-    { .name = "scope_nested_child_scope", .body = child_scope, .no_spurious_wakes = true },
+    { .name = "scope_nested_child_scope",
+      .body = child_scope,
+      .no_spurious_wakes = true,
+      .seconds = 2 },
     { .name = "scope_nested_inner", .body = inner, .no_spurious_wakes = true },
     { .name = "scope_nested_no_memory", .body = no_memory, .no_spurious_wakes = true },
     { .name = NULL },
