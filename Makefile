@@ -4,7 +4,7 @@
 PRESET ?= release
 build = build/$(PRESET)
 
-.PHONY: all run check deps perf stress format install clean help
+.PHONY: all run check deps perf stress model format install clean help
 
 all: ## build build/release (PRESET=debug, asan, tsan ... for another one)
 	@./scripts/build.sh '$(PRESET)'
@@ -26,6 +26,10 @@ perf: ## build, measure, print JSON (PERF_ARGS=--gate: judge the claims too)
 stress: ## the long forms of the stress tests (SCALE=60 times as long as in check)
 	@./scripts/build.sh '$(PRESET)'
 	@./scripts/stress.py --scale '$(or $(SCALE),60)' '$(build)'
+
+model: ## every client of the schedule explorer, what each searched, and the sum (MINUTES=4)
+	@./scripts/build.sh release
+	@./scripts/model.py --minutes '$(or $(MINUTES),4)' build/release
 
 format: ## lay out all C and C++ files with clang-format
 	@./scripts/check_format.sh --write
