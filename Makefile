@@ -23,9 +23,10 @@ perf: ## build, measure, print JSON (PERF_ARGS=--gate: judge the claims too)
 	@./scripts/build.sh release >&2
 	@./scripts/perf.py build/release $(PERF_ARGS)
 
-stress: ## the long forms of the stress tests (SCALE=60 times as long as in check)
+stress: ## stress tests with delays, round after round (MINUTES=3, SCALE=0.1, SEED=, PRESET=tsan)
 	@./scripts/build.sh '$(PRESET)'
-	@./scripts/stress.py --scale '$(or $(SCALE),60)' '$(build)'
+	@./scripts/stress.py --minutes '$(or $(MINUTES),3)' --scale '$(or $(SCALE),0.1)' \
+	    $(if $(SEED),--seed '$(SEED)') '$(build)'
 
 model: ## every client of the schedule explorer, what each searched, and the sum (MINUTES=4)
 	@./scripts/build.sh release

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # filch_test(NAME <name> SOURCES <file>...
-#            [LIB filch_hooks|filch::static|filch::shared|filch_condvar]   default filch_hooks
+#            [LIB filch_hooks|filch_delays|filch::static|filch::shared|filch_condvar]   default filch_hooks
 #            [LABELS fast|stress|system|api|example ...]                   default fast
 #            [TIMEOUT <seconds>]   default 120 for fast, 300 for the rest; a net for hangs only
 #            [ARGS <argument>...] [ENVIRONMENT <NAME=value>...] [SERIAL])
