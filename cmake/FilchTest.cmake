@@ -22,7 +22,8 @@ if(cmocka_FOUND)
     if(filch_test_support_sources)
         add_library(filch_test_support STATIC ${filch_test_support_sources})
         filch_compile(filch_test_support)
-        target_compile_definitions(filch_test_support PRIVATE _GNU_SOURCE)
+        target_compile_definitions(filch_test_support PRIVATE _GNU_SOURCE
+            $<$<BOOL:${FILCH_COVERAGE}>:FILCH_TEST_COVERAGE>)
         target_include_directories(filch_test_support PRIVATE
             ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/tests)
         target_link_libraries(filch_test_support PUBLIC PkgConfig::cmocka Threads::Threads)
