@@ -4,7 +4,7 @@
 PRESET ?= release
 build = build/$(PRESET)
 
-.PHONY: all run check deps perf stress model format install clean help
+.PHONY: all run check deps perf stress model coverage valgrind cross format install clean help
 
 all: ## build build/release (PRESET=debug, asan, tsan ... for another one)
 	@./scripts/build.sh '$(PRESET)'
@@ -31,6 +31,17 @@ stress: ## stress tests with delays, round after round (MINUTES=3, SCALE=0.1, SE
 model: ## every client of the schedule explorer, what each searched, and the sum (MINUTES=4)
 	@./scripts/build.sh release
 	@./scripts/model.py --minutes '$(or $(MINUTES),4)' build/release
+
+coverage: ## lines and branches of src/ that the tests reach; fails below 95 % of lines
+	@./scripts/build.sh coverage
+	@./scripts/coverage.py $(COVERAGE_ARGS) build/coverage
+
+valgrind: ## unit and stress tests, scaled down, under memcheck
+	@./scripts/build.sh release
+	@./scripts/valgrind.py $(if $(SCALE),--scale '$(SCALE)') build/release
+
+cross: ## build for aarch64 and riscv64, and test under qemu
+	@./scripts/check_cross.sh
 
 format: ## lay out all C and C++ files with clang-format
 	@./scripts/check_format.sh --write

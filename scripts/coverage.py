@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: MIT
 """coverage.py [--floor PERCENT] [--json FILE] <build folder>: runs the unit, property, fault, system
 and short stress tests of a coverage build, prints the lines and branches of src/ that they reached,
-and judges: fewer lines than the floor fail, and so does each line or branch that was not reached and
-does not stand in tests/coverage.txt, and each entry there that was reached after all or is gone. With
---json the tests are not run: FILE is what gcovr said before. Exit 77: there is no gcovr.
+and judges: fewer lines than the floor fail, and so does each line that was not reached and does not
+stand in tests/coverage.txt, and each entry there that was reached after all or is gone. Branches are
+counted, and named with --branches, but not judged: the failing side of a call has lines of its own.
+With --json the tests are not run: FILE is what gcovr said before. Exit 77: there is no gcovr.
 
 An entry of the list is a block; functions and lines are named by their text, so that edits elsewhere
 do not touch it:
 
     never src/core/job.c name_of_the_function
-      | text of a line that is not reached, or that has a branch not taken
+      | text of a line that is not reached
       Why this is so, in words.
 
 `sometimes` in place of `never`: it depends on the moment, so it may be reached or not."""
@@ -79,12 +80,12 @@ class Source:
     def key(self, number):
         return self.path, self.function_at(number), self.text.lines[number - 1].strip()
 
-    def missed(self, number):
-        """What is to be said of a line, "" if all of it was reached."""
-        if not self.hit[number]:
-            return "not reached"
-        taken = self.branches[number]
-        return f"{taken.count(False)} of {len(taken)} branches not taken" if not all(taken) else ""
+    def print_branches(self):
+        for number, taken in self.branches.items():
+            if self.hit[number] and not all(taken):
+                _, function, text = self.key(number)
+                missed = f"{taken.count(False)} of {len(taken)} branches not taken"
+                print(f"{self.path}:{number}: {function}(): {missed}: {text}")
 
     def counts(self):
         branches = [b for line in self.branches.values() for b in line]
@@ -104,14 +105,13 @@ def judge(root, sources):
             where = f"{LIST}:{entry.number}: {entry.path}: {entry.function}(): {line}"
             if key not in places:
                 errors.append(f"{where}: there is no such line with code; take it off the list")
-            elif entry.kind == "never" and not any(s.missed(n) for s, n in places[key]):
+            elif entry.kind == "never" and all(s.hit[n] for s, n in places[key]):
                 errors.append(f"{where}: is reached; take it off the list")
             state[key] = entry.kind
     for key, found in sorted(places.items()):
         for source, number in found:
-            said = source.missed(number)
-            if said and key not in state:
-                errors.append(f"{source.path}:{number}: {key[1]}(): {said}: {key[2]}")
+            if not source.hit[number] and key not in state:
+                errors.append(f"{source.path}:{number}: {key[1]}(): not reached: {key[2]}")
     return errors, len(state)
 
 
@@ -158,6 +158,7 @@ def main():
         __doc__,
         (("--floor",), {"type": float, "default": 95.0}),
         (("--json",), {"type": pathlib.Path}),
+        (("--branches",), {"action": "store_true"}),
         (("build",), {"nargs": "?"}),
     )
     if args.json is None:
@@ -169,6 +170,9 @@ def main():
     files = json.loads(args.json.read_text(encoding="utf-8"))["files"]
     sources = [Source(args.root, data) for data in files]
     lines = print_table(sources)
+    if args.branches:
+        for source in sources:
+            source.print_branches()
     errors, listed = judge(args.root, sources)
     if lines < args.floor:
         errors.append(f"{lines:.1f} % of lines were reached, the floor is {args.floor:g} %")

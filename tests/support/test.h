@@ -5,6 +5,7 @@
  *
  *   FILCH_TEST_SEED=0x…   runs again with the random numbers of an earlier run (printed at start)
  *   FILCH_TEST_SCALE=x    multiplies the counts of the long tests; 1 is the size for CI
+ *   FILCH_TEST_SLOW=x     the machine is so many times slower: watchdogs wait longer
  *
  * Waiting is done on atomics with sched_yield, never by sleeping; time that passes in the middle
  * of something is only ever a perturbation. */
