@@ -198,7 +198,7 @@ static void uts__standard_trees_at_each_size__exact_counts(void **state)
     static const unsigned worker_counts[] = { 1, 2, 4, 8 };
     bool few = TEST_UNDER_ASAN || TEST_UNDER_TSAN || test_scale() < 1.0;
     (void)state;
-    if (test_scale() < 0.05) {
+    if (test_is_short()) {
         print_message("left out: the smallest tree is too large for this scale\n");
         skip();
     }

@@ -52,6 +52,11 @@ double test_scale(void)
     return (scale > 0.0) ? scale : 1.0;
 }
 
+bool test_is_short(void)
+{
+    return test_scale() < 0.05;
+}
+
 size_t test_count(size_t plain, size_t sanitized)
 {
     size_t base = (TEST_UNDER_ASAN || TEST_UNDER_TSAN) ? sanitized : plain;

@@ -49,8 +49,9 @@ void test_begin(unsigned watchdog_s);
 /* The count of a long loop: `plain`, or `sanitized` under a sanitizer, times the scale; >= 1. */
 size_t test_count(size_t plain, size_t sanitized);
 
-/* The scale itself. */
+/* The scale itself. Below 0.05 a run is too short to insist on what happens by chance. */
 double test_scale(void);
+bool test_is_short(void);
 
 /* Random numbers (splitmix64): one stream per thread or case, all of them from the seed. */
 typedef struct test_rng {
