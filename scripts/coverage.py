@@ -148,8 +148,9 @@ def run_tests(build):
 def gcovr(root, build):
     out = pathlib.Path(build).resolve() / "coverage.json"
     command = ["gcovr", "--root", root, "--filter", f"{root}/src/", "--exclude-unreachable-branches"]
-    command += ["--exclude-branches-by-pattern", NO_BRANCHES, "--json", out, build]
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    command += ["--exclude-branches-by-pattern", NO_BRANCHES, "--json", out, "."]
+    # gcov leaves files where it runs
+    subprocess.run(command, check=True, cwd=build, stderr=subprocess.DEVNULL)
     return out
 
 
