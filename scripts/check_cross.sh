@@ -26,7 +26,7 @@ for processor in "${processors[@]}"; do
         continue
     fi
     scripts/build.sh "$processor"
-    ctest --test-dir "build/$processor" -L 'fast|stress' --output-on-failure --no-tests=error \
+    ctest --test-dir "build/$processor" -L 'fast|stress' -E _delays --output-on-failure --no-tests=error \
         --no-label-summary -j "$(nproc)"
     judged+=("$processor")
 done

@@ -19,7 +19,7 @@ class Test:
         """Runs it behind the words `before`; returns the exit code and what it printed."""
         done = subprocess.run(
             [*before, *self.command],
-            env={**os.environ, **environment, **self.environment},
+            env={**os.environ, **self.environment, **environment},
             cwd=self.folder,
             check=False,
             stdout=subprocess.PIPE,

@@ -18,8 +18,8 @@ import ctests
 
 def again(test, seed, scale):
     words = " ".join(test.command)
-    mine = "".join(f"{name}={value} " for name, value in test.environment.items())
-    return f"{mine}FILCH_TEST_SEED={seed} FILCH_TEST_SCALE={scale:g} {words}"
+    settings = {**test.environment, "FILCH_TEST_SEED": seed, "FILCH_TEST_SCALE": f"{scale:g}"}
+    return "".join(f"{name}={value} " for name, value in settings.items()) + words
 
 
 def run(test, number, seed, scale):
