@@ -138,7 +138,7 @@ def run_tests(build):
     for path in pathlib.Path(build).rglob("*.gcda"):
         path.unlink()
     environment = dict(os.environ)
-    environment.setdefault("FILCH_TEST_SCALE", "0.1")
+    environment.setdefault("FILCH_TEST_SCALE", "0.04")
     command = ["ctest", "--test-dir", build, "-L", TESTS, "--output-on-failure", "--no-tests=error"]
     command += ["--no-label-summary", "-j", str(os.cpu_count())]
     if subprocess.run(command, env=environment, check=False).returncode != 0:
