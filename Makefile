@@ -4,7 +4,7 @@
 PRESET ?= release
 build = build/$(PRESET)
 
-.PHONY: all run check deps perf stress mutants format install clean help
+.PHONY: all run check deps perf stress model mutants coverage valgrind cross format install clean help
 
 all: ## build build/release (PRESET=debug, asan, tsan ... for another one)
 	@./scripts/build.sh '$(PRESET)'
@@ -23,9 +23,25 @@ perf: ## build, measure, print JSON (PERF_ARGS=--gate: judge the claims too)
 	@./scripts/build.sh release >&2
 	@./scripts/perf.py build/release $(PERF_ARGS)
 
-stress: ## the long forms of the stress tests (SCALE=60 times as long as in check)
+stress: ## stress tests with delays, round after round (MINUTES=3, SCALE=0.1, SEED=, PRESET=tsan)
 	@./scripts/build.sh '$(PRESET)'
-	@./scripts/stress.py --scale '$(or $(SCALE),60)' '$(build)'
+	@./scripts/stress.py --minutes '$(or $(MINUTES),3)' --scale '$(or $(SCALE),0.1)' \
+	    $(if $(SEED),--seed '$(SEED)') '$(build)'
+
+model: ## every client of the schedule explorer, what each searched, and the sum (MINUTES=4)
+	@./scripts/build.sh release
+	@./scripts/model.py --minutes '$(or $(MINUTES),4)' build/release
+
+coverage: ## lines and branches of src/ that the tests reach; fails below 95 % of lines
+	@./scripts/build.sh coverage
+	@./scripts/coverage.py $(COVERAGE_ARGS) build/coverage
+
+valgrind: ## unit and stress tests, scaled down, under memcheck
+	@./scripts/build.sh release
+	@./scripts/valgrind.py $(if $(SCALE),--scale '$(SCALE)') build/release
+
+cross: ## build for aarch64 and riscv64, and test under qemu
+	@./scripts/check_cross.sh
 
 mutants: ## break the library in one place at a time: the model tests must notice
 	@./scripts/build.sh release

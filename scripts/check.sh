@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that must hold before a change goes in: builds with both compilers and the sanitizers,
-# gates, tests. Stops at the first failure. The full run of the release build comes last, so that
-# ctest's closing summary ends the output. docs/testing.md says which test runs where.
+# gates, tests, coverage, memcheck, other processors, and some minutes of stress (STRESS_MINUTES=3).
+# Stops at the first failure. The full run of the release build comes last, so that ctest's closing
+# summary ends the output. docs/testing.md says which test runs where.
 set -Eeuo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,13 +13,21 @@ stage="start"
 began=$SECONDS
 stage_began=$SECONDS
 
-begin() { # <name of the stage>
+begin() { # <name of the stage> <seconds it takes on two quiet cores, with its build>
     if [ "$stage" != start ]; then
         echo "== $stage: $((SECONDS - stage_began)) s"
     fi
     stage=$1
     stage_began=$SECONDS
-    echo "== $stage"
+    echo "== $stage (about $2 s on two cores)"
+}
+
+optional() { # a check that says so when this machine cannot do it (exit code 77)
+    local code=0
+    "$@" || code=$?
+    if [ "$code" -ne 0 ] && [ "$code" -ne 77 ]; then
+        return "$code"
+    fi
 }
 
 failed() {
@@ -39,19 +48,19 @@ export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 
-begin "release (gcc): build, gates and fast tests"
+begin "release (gcc): build, gates and fast tests" 80
 scripts/build.sh release
 tests release -L 'gate|fast'
 
-begin "release (clang): build and fast tests"
+begin "release (clang): build and fast tests" 60
 scripts/build.sh release-clang
 tests release-clang -L fast
 
-begin "address and undefined-behaviour sanitizers (gcc)"
+begin "address and undefined-behaviour sanitizers (gcc)" 200
 scripts/build.sh asan
 tests asan
 
-begin "thread sanitizer (clang)"
+begin "thread sanitizer (clang)" 220
 scripts/build.sh tsan
 # Where the kernel randomises more address bits than clang's run time knows, it must not at all.
 prefix=()
@@ -61,6 +70,19 @@ fi
 tests tsan
 prefix=()
 
-begin "release (gcc): every gate and test"
+begin "coverage of src/" 120
+scripts/build.sh coverage
+optional scripts/coverage.py build/coverage
+
+begin "memcheck" 120
+optional scripts/valgrind.py build/release
+
+begin "aarch64 and riscv64 under qemu" 180
+optional scripts/check_cross.sh
+
+begin "stress with delays" "$((60 * ${STRESS_MINUTES:-3}))"
+scripts/stress.py --minutes "${STRESS_MINUTES:-3}" build/release
+
+begin "release (gcc): every gate and test" 240
 echo "== all stages before this one: $((SECONDS - began)) s"
 tests release

@@ -3,6 +3,7 @@
 """The gates, tested on small trees: each lets a good tree pass, and finds what is wrong in a bad
 one. A case of `BAD` is the good tree with some files replaced, and a piece of the complaint."""
 
+import json
 import pathlib
 import shutil
 import subprocess
@@ -139,6 +140,24 @@ HEADERS_BAD = [
 ]
 
 
+# What gcovr says of a file with a function of three lines, of which the third was not reached.
+COVERED_C = "int f(int a)\n{\n    a++;\n    return a;\n}\n"
+COVERED = {
+    "files": [{"file": "src/a.c", "lines": [
+        {"line_number": n, "count": hits, "gcovr/noncode": False, "branches": []}
+        for n, hits in ((1, 5), (3, 5), (4, 0))
+    ]}]
+}
+LISTED = "never src/a.c f\n  | return a;\n  Because.\n"
+LISTS_BAD = [
+    ("", "src/a.c:4: f(): not reached: return a;"),
+    (LISTED.replace("return a", "a++"), "is reached; take it off"),
+    (LISTED.replace("return a", "return b"), "there is no such line"),
+    (LISTED.replace("  Because.\n", ""), "needs lines and a reason"),
+    (LISTED + "what\n", "not understood"),
+]
+
+
 def write_tree(root, tree):
     for name, text in tree.items():
         path = root / name
@@ -198,6 +217,19 @@ class Trees(unittest.TestCase):
             with self.subTest(complaint=complaint):
                 self.tree(HEADERS_GOOD, change)
                 self.assert_fails("check_headers.py", complaint)
+
+    def test_coverage(self):
+        tree = {"src/a.c": COVERED_C, "cov.json": json.dumps(COVERED)}
+        judged = ("--json", self.root / "cov.json")
+        self.tree(tree, {"tests/coverage.txt": LISTED})
+        self.assert_fails("coverage.py", "the floor is 95 %", *judged)
+        self.assert_passes("coverage.py", *judged, "--floor", 60)
+        self.tree(tree, {"tests/coverage.txt": LISTED.replace("never", "sometimes") + LISTED})
+        self.assert_passes("coverage.py", *judged, "--floor", 60)
+        for text, complaint in LISTS_BAD:
+            with self.subTest(complaint=complaint):
+                self.tree(tree, {"tests/coverage.txt": text})
+                self.assert_fails("coverage.py", complaint, *judged, "--floor", 60)
 
     def library(self, text, *options):
         source, target = self.root / "lib.c", self.root / "lib.so"

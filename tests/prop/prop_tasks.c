@@ -267,7 +267,7 @@ static void tasks__random_programs__value_of_the_plain_recursion(void **state)
         atomic_store(&detached_runs, 0);
         run_programs(pool, test_count(400, 60), workers);
         test_pool_close(pool);
-        assert_true(atomic_load(&posted) > 0);
+        assert_true(test_is_short() || atomic_load(&posted) > 0);
         assert_int_equal(atomic_load(&detached_runs), atomic_load(&posted));
     }
 }

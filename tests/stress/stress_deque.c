@@ -166,7 +166,7 @@ static void bursts(size_t ids, unsigned thieves, uint64_t stream)
     test_thieves_stop(&team);
     printf("%zu ids, %u thieves: %zu stolen, %zu races lost\n", ids, thieves,
            atomic_load(&team.stolen), atomic_load(&team.lost));
-    assert_true(atomic_load(&team.stolen) > 0);
+    assert_true(test_is_short() || atomic_load(&team.stolen) > 0);
     free(o.mirror);
     filch_deque_destroy(deque);
     ledger_close(&book);
@@ -370,7 +370,7 @@ static void run_ring(size_t count, unsigned thieves, uint64_t stream)
         filch_deque_destroy(r.deques[i]);
     }
     printf("%zu ids, moved %zu times\n", r.book.count, atomic_load(&r.moved));
-    assert_true(atomic_load(&r.moved) > 0);
+    assert_true(test_is_short() || atomic_load(&r.moved) > 0);
     ledger_close(&r.book);
 }
 

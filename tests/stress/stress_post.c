@@ -101,7 +101,7 @@ static void post_from_all_sides(unsigned workers, size_t queue_tasks, size_t per
     printf("%u workers, queue of %zu: %llu tasks, a producer waited %llu times\n", workers,
            stats.queue_tasks, (unsigned long long)stats.accepted,
            (unsigned long long)stats.queue_waits);
-    assert_true(queue_tasks > 2 || stats.queue_waits > 0);
+    assert_true(queue_tasks == 0 || test_is_short() || stats.queue_waits > 0);
     test_pool_close(l.pool);
 }
 

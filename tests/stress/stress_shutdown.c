@@ -264,9 +264,9 @@ static void shutdown__while_eight_threads_post__books_balance(void **state)
            (unsigned long long)sum.attempted, (unsigned long long)sum.refused,
            (unsigned long long)sum.ran, (unsigned long long)sum.cancelled);
     /* It did hit the middle of things. */
-    assert_true(sum.refused > 0);
-    assert_true(sum.cancelled > 0);
-    assert_true(sum.ran > 0);
+    assert_true(test_is_short() || sum.refused > 0);
+    assert_true(test_is_short() || sum.cancelled > 0);
+    assert_true(test_is_short() || sum.ran > 0);
 }
 
 int main(void)

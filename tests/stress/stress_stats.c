@@ -139,7 +139,7 @@ static void stats__read_all_the_time__never_go_back_and_add_up(void **state)
         atomic_store(&m.stop, true);
         test_thread_join(thread);
         printf("%u workers: read %zu times\n", workers, m.reads);
-        assert_true(m.reads > 0);
+        assert_true(test_is_short() || m.reads > 0);
         expect_sums(m.pool, rounds);
         test_pool_close(m.pool);
     }

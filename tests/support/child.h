@@ -15,6 +15,9 @@ int test_child_run(test_child_fn *fn, void *arg, char *text, size_t size);
 /* The same for a child that is there already: wait for it and return its wait status. */
 int test_child_wait(int pid);
 
+/* In a child: _exit, but what a coverage build has counted is kept. */
+_Noreturn void test_child_leave(int code);
+
 /* In a child: leave with 1 and a line on stderr unless `cond` holds. */
 #define TEST_CHILD_CHECK(cond) ((cond) ? (void)0 : test_child_fail(__FILE__, __LINE__, #cond))
 void test_child_fail(const char *file, int line, const char *what);

@@ -5,6 +5,7 @@
  *
  *   FILCH_TEST_SEED=0x…   runs again with the random numbers of an earlier run (printed at start)
  *   FILCH_TEST_SCALE=x    multiplies the counts of the long tests; 1 is the size for CI
+ *   FILCH_TEST_SLOW=x     the machine is so many times slower: watchdogs wait longer
  *
  * Waiting is done on atomics with sched_yield, never by sleeping; time that passes in the middle
  * of something is only ever a perturbation. */
@@ -48,8 +49,9 @@ void test_begin(unsigned watchdog_s);
 /* The count of a long loop: `plain`, or `sanitized` under a sanitizer, times the scale; >= 1. */
 size_t test_count(size_t plain, size_t sanitized);
 
-/* The scale itself. */
+/* The scale itself. Below 0.05 a run is too short to insist on what happens by chance. */
 double test_scale(void);
+bool test_is_short(void);
 
 /* Random numbers (splitmix64): one stream per thread or case, all of them from the seed. */
 typedef struct test_rng {

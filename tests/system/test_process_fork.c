@@ -243,7 +243,7 @@ static void fork_here(filch_pool *pool)
     if (pid == 0) {
         alarm(30);
         whole_child(pool);
-        _exit(0);
+        test_child_leave(0);
     }
     TEST_CHECK(pid > 0);
     TEST_CHECK(test_child_wait(pid) == 0);

@@ -23,7 +23,14 @@ typedef struct settings {
     uint64_t seed;
     bool verbose;
     bool keep_going; /* after a client that failed */
+    bool list;
 } settings;
+
+/* Of one client, all ways to explore together. */
+typedef struct tally {
+    uint64_t executions;
+    int complete_at; /* pre-emptions up to which the search was complete; -1: none */
+} tally;
 
 enum { USUAL_PREEMPTIONS = 2, BONUS_PREEMPTIONS = 1, USUAL_DEPTH = 3, USUAL_SAMPLES = 20000 };
 
@@ -32,6 +39,7 @@ static const double usual_seconds = 1.5; /* the whole suite stays within a minut
 static const char usage[] =
     "usage: <client> [--client NAME] [--exhaustive PREEMPTIONS] [--random N] [--pct N] [--depth D]\n"
     "                [--seconds T] [--seed S] [--replay STRING] [--merge 0] [--keep-going 0] [-v]\n"
+    "       <client> --list\n"
     "N 0: as many as fit into T seconds. Without a way to explore: all three, T seconds together.\n";
 
 static _Noreturn void refuse(const char *what)
@@ -99,6 +107,8 @@ static settings parse(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-v") == 0) {
             s.verbose = true;
+        } else if (strcmp(argv[i], "--list") == 0) {
+            s.list = true;
         } else if (i + 1 < argc) {
             take_option(&s, argv[i], argv[i + 1]);
             i++;
@@ -127,7 +137,7 @@ static void show(const char *how, rt_result r)
 
 /* One more pre-emption after the other, until the time is over. `complete` tells of the promised
  * number; what comes beyond it is a bonus. */
-static rt_result exhaustive(const settings *s, double seconds)
+static rt_result exhaustive(const settings *s, double seconds, tally *total)
 {
     const unsigned own = rt->client->preemptions != 0 ? rt->client->preemptions : USUAL_PREEMPTIONS;
     const unsigned promised = s->exhaustive >= 0 ? (unsigned)s->exhaustive : own;
@@ -137,6 +147,10 @@ static rt_result exhaustive(const settings *s, double seconds)
         char how[64];
         const rt_result r = rt_explore(RT_EXHAUSTIVE, 0, bound, UINT64_MAX, seconds);
         seconds -= r.seconds;
+        total->executions += r.executions;
+        if (r.complete && !r.failed) {
+            total->complete_at = (int)bound;
+        }
         (void)snprintf(how, sizeof(how), "exhaustive, %u pre-emptions", bound);
         if (s->verbose || r.failed || bound == promised || !r.complete) {
             show(how, r);
@@ -153,7 +167,7 @@ static rt_result exhaustive(const settings *s, double seconds)
     return last;
 }
 
-static rt_result sampled(const settings *s, rt_mode mode, double seconds)
+static rt_result sampled(const settings *s, rt_mode mode, double seconds, tally *total)
 {
     const uint64_t asked = mode == RT_RANDOM ? s->random : s->pct;
     const uint64_t usual = s->chosen ? UINT64_MAX : (uint64_t)(USUAL_SAMPLES * s->scale);
@@ -162,6 +176,7 @@ static rt_result sampled(const settings *s, rt_mode mode, double seconds)
     const rt_result r =
         rt_explore(mode, s->seed, s->depth, asked != 0 ? asked : usual, asked != 0 ? 1e9 : seconds);
     show(how, r);
+    total->executions += r.executions;
     return r;
 }
 
@@ -198,30 +213,29 @@ static bool judge_outcomes(bool complete)
     return true;
 }
 
-static double seconds_of(const settings *s)
+static double own_seconds(const model_client *client)
 {
-    const double own = rt->client->seconds > 0 ? rt->client->seconds : usual_seconds;
-    return s->seconds > 0 ? s->seconds : own * s->scale;
+    return client->seconds > 0 ? client->seconds : usual_seconds;
 }
 
 /* Exhaustive search gets three fifths of the time; what it leaves is not used. */
-static bool run_client(const settings *s)
+static bool run_client(const settings *s, tally *total)
 {
     rt_result r = { 0 };
     const bool all = s->do_exhaustive && s->do_random && s->do_pct;
-    const double seconds = seconds_of(s);
+    const double seconds = s->seconds > 0 ? s->seconds : own_seconds(rt->client) * s->scale;
     rt->outcomes = 0;
     if (s->do_exhaustive) {
-        r = exhaustive(s, all ? 0.6 * seconds : seconds);
+        r = exhaustive(s, all ? 0.6 * seconds : seconds, total);
         if (!r.failed && !judge_outcomes(r.complete)) {
             return false;
         }
     }
     if (!r.failed && s->do_random) {
-        r = sampled(s, RT_RANDOM, all ? 0.2 * seconds : seconds);
+        r = sampled(s, RT_RANDOM, all ? 0.2 * seconds : seconds, total);
     }
     if (!r.failed && s->do_pct) {
-        r = sampled(s, RT_PCT, all ? 0.2 * seconds : seconds);
+        r = sampled(s, RT_PCT, all ? 0.2 * seconds : seconds, total);
     }
     if (r.failed) {
         return judge_failure();
@@ -234,6 +248,28 @@ static bool run_client(const settings *s)
     return judge_outcomes(false);
 }
 
+/* The closing line of a client, which scripts/model.py reads. */
+static bool run_and_tell(const settings *s)
+{
+    tally total = { .complete_at = -1 };
+    const bool passed = run_client(s, &total);
+    printf("result: client=%s executions=%llu complete_at=%d verdict=%s\n", rt->client->name,
+           (unsigned long long)total.executions, total.complete_at,
+           !passed                     ? "failed"
+           : rt->client->fails != NULL ? "fails_as_it_must"
+                                       : "passed");
+    (void)fflush(stdout);
+    return passed;
+}
+
+static int list_clients(const model_client *clients)
+{
+    for (const model_client *c = clients; c->name != NULL; c++) {
+        printf("%s %g\n", c->name, own_seconds(c));
+    }
+    return 0;
+}
+
 void model_outcome(unsigned n)
 {
     rt->outcomes |= UINT64_C(1) << n;
@@ -244,6 +280,9 @@ int model_main(int argc, char **argv, const model_client *clients)
     const settings s = parse(argc, argv);
     bool found = false;
     bool passed = true;
+    if (s.list) {
+        return list_clients(clients);
+    }
     rt_explore_init();
     rt->verbose = s.verbose;
     printf("seed %#llx\n", (unsigned long long)s.seed);
@@ -253,7 +292,7 @@ int model_main(int argc, char **argv, const model_client *clients)
         }
         found = true;
         rt->client = c;
-        passed &= s.replay != NULL ? rt_explore_replay(s.replay) : run_client(&s);
+        passed &= s.replay != NULL ? rt_explore_replay(s.replay) : run_and_tell(&s);
         if (s.replay != NULL || (!passed && !s.keep_going)) {
             break;
         }

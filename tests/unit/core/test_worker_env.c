@@ -201,6 +201,19 @@ static void stack__default__holds_half_a_mebibyte_of_locals(void **state)
 }
 
 /* Signals and cancellation. */
+
+/* All that a thread can block: under an emulator some real-time signals are not there. */
+static sigset_t fullest_mask(void)
+{
+    sigset_t all;
+    sigset_t old;
+    sigset_t fullest;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_sigmask(SIG_SETMASK, &old, &fullest);
+    return fullest;
+}
+
 static void look_at_signals(filch_cx *cx, void *arg)
 {
     static const int blocked[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1, SIGUSR2, SIGALRM,
@@ -211,6 +224,7 @@ static void look_at_signals(filch_cx *cx, void *arg)
     (void)cx;
     (void)arg;
     TEST_CHECK(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0);
+    const sigset_t fullest = fullest_mask();
     for (size_t i = 0; i < TEST_CASES(blocked); i++) {
         TEST_CHECK(sigismember(&mask, blocked[i]) == 1);
     }
@@ -218,7 +232,7 @@ static void look_at_signals(filch_cx *cx, void *arg)
         TEST_CHECK(sigismember(&mask, open[i]) == 0);
     }
     for (int signal_number = SIGRTMIN; signal_number <= SIGRTMAX; signal_number++) {
-        TEST_CHECK(sigismember(&mask, signal_number) == 1);
+        TEST_CHECK(sigismember(&mask, signal_number) == sigismember(&fullest, signal_number));
     }
     TEST_CHECK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old_state) == 0);
     TEST_CHECK(old_state == PTHREAD_CANCEL_DISABLE);

@@ -246,15 +246,14 @@ static void reduce__no_elements__the_neutral_value(void **state)
     test_pool_close(pool);
 }
 
-static void reduce__nth_allocation_fails__no_memory_and_nothing_leaks(void **state)
+/* `options` decide how many leaves a piece of the loop has. */
+static void fail_each_allocation(size_t n, const filch_loop *options)
 {
-    enum { N = 5000 };
     test_allocator memory;
     filch_pool_config config = FILCH_POOL_CONFIG_INIT;
     filch_reducer reducer = affine_reducer();
     bool failed = true;
     unsigned refusals = 0;
-    (void)state;
     test_allocator_init(&memory);
     config.workers = 3;
     config.allocator = &memory.hooks;
@@ -265,7 +264,7 @@ static void reduce__nth_allocation_fails__no_memory_and_nothing_leaks(void **sta
         result.m = 77;
         const unsigned long live = atomic_load(&memory.allocs) - atomic_load(&memory.frees);
         test_allocator_fail(&memory, nth, nth % 2 == 0);
-        const filch_status status = filch_reduce_on(pool, N, &reducer, &job, &result, NULL);
+        const filch_status status = filch_reduce_on(pool, n, &reducer, &job, &result, options);
         failed = test_allocator_has_failed(&memory);
         test_allocator_fail(&memory, 0, false);
         assert_true(status == FILCH_OK || status == FILCH_E_NOMEM);
@@ -278,6 +277,16 @@ static void reduce__nth_allocation_fails__no_memory_and_nothing_leaks(void **sta
     assert_true(refusals > 2);
     test_pool_close(pool);
     test_allocator_assert_balanced(&memory);
+}
+
+static void reduce__nth_allocation_fails__no_memory_and_nothing_leaks(void **state)
+{
+    filch_loop many_leaves = FILCH_LOOP_INIT;
+    (void)state;
+    many_leaves.grain = 1;
+    many_leaves.participants = 1;
+    fail_each_allocation(5000, NULL);
+    fail_each_allocation(5000, &many_leaves);
 }
 
 static void reduce__bad_arguments__invalid(void **state)

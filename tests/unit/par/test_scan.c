@@ -140,6 +140,22 @@ static void scan__doubles_that_round__same_bits_with_any_workers(void **state)
     free(out);
 }
 
+/* Nobody asks for the sum of all: nothing is folded. */
+static void scan__one_leaf_and_no_total__starts_from_the_neutral_value(void **state)
+{
+    double numbers[3] = { 1, 2, 3 };
+    double out[3] = { 0, 0, 0 };
+    filch_reducer reducer = total_reducer();
+    filch_loop one_leaf = FILCH_LOOP_INIT;
+    totals t = { numbers, out, true, 0 };
+    filch_pool *pool = test_pool_make(1);
+    (void)state;
+    one_leaf.grain = 3;
+    assert_int_equal(filch_scan_on(pool, 3, &reducer, emit_totals, &t, NULL, &one_leaf), FILCH_OK);
+    assert_true(out[0] == 1.0 && out[1] == 3.0 && out[2] == 6.0);
+    test_pool_close(pool);
+}
+
 static void scan__bad_arguments_or_no_memory__status_and_nothing_emitted(void **state)
 {
     test_allocator memory;
@@ -281,6 +297,7 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(scan__random_inputs__equal_the_serial_totals),
         cmocka_unit_test(scan__doubles_that_round__same_bits_with_any_workers),
+        cmocka_unit_test(scan__one_leaf_and_no_total__starts_from_the_neutral_value),
         cmocka_unit_test(scan__bad_arguments_or_no_memory__status_and_nothing_emitted),
         cmocka_unit_test(pack__random_inputs__equal_the_serial_copy),
         cmocka_unit_test(pack__bad_arguments_or_no_memory__status_and_nothing_copied),

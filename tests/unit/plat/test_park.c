@@ -184,7 +184,7 @@ static void park__deadline_races_with_the_token__token_is_not_lost(void **state)
         assert_false(filchi_park(&p.a, 0));
     }
     test_thread_join(thread);
-    assert_true(late > 0 && late < p.rounds);
+    assert_true(test_is_short() || (late > 0 && late < p.rounds));
     filchi_parker_destroy(&p.a);
     filchi_parker_destroy(&p.b);
 }
