@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that must hold before a change goes in: builds with both compilers and the sanitizers,
-# gates, tests, coverage, memcheck, other processors, and some minutes of stress (STRESS_MINUTES=3).
-# Stops at the first failure. The full run of the release build comes last, so that ctest's closing
-# summary ends the output. docs/testing.md says which test runs where.
+# gates, tests, coverage, memcheck, other processors, some minutes of stress (STRESS_MINUTES=3), and
+# the mutants. Stops at the first failure. Tests of the release build come last, so that ctest's
+# closing summary ends the output. docs/testing.md says which test runs where.
 set -Eeuo pipefail
 cd "$(dirname "$0")/.."
 
@@ -83,6 +83,9 @@ optional scripts/check_cross.sh
 begin "stress with delays" "$((60 * ${STRESS_MINUTES:-3}))"
 scripts/stress.py --minutes "${STRESS_MINUTES:-3}" build/release
 
-begin "release (gcc): every gate and test" 240
+begin "mutants" 150
+scripts/mutants.py build/release
+
+begin "release (gcc): every other test" 200
 echo "== all stages before this one: $((SECONDS - began)) s"
-tests release
+tests release -LE 'gate|fast'
