@@ -20,6 +20,11 @@ MEMCHECK = (
 ).split()
 SLOW = "30"  # times; for the watchdogs
 
+# fault_park takes the futex away from memcheck as well; the children of fault_walk end with calls
+# that are still refused, which counts as lost blocks (the address sanitizer judges them); delays
+# change the order of threads, of which memcheck runs one at a time.
+LEFT_OUT = re.compile(r"^fault_park$|^fault_walk|_delays$")
+
 
 def run(test, scale):
     began = time.monotonic()
@@ -43,12 +48,12 @@ def main():
         print("valgrind: not judged, there is no valgrind")
         sys.exit(77)
     found = ctests.labelled(args.build, "^(fast|stress)$")
-    tests = [test for test in found if re.search(args.only, test.name)]
+    tests = [t for t in found if re.search(args.only, t.name) and not LEFT_OUT.search(t.name)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=args.jobs) as pool:
         results = list(pool.map(lambda test: run(test, args.scale), tests))
     failed = results.count("FAILED")
     print(f"valgrind: {'FAILED' if failed else 'ok'}, {len(results)} tests, {failed} failed, "
-          f"{results.count('skipped')} skipped")
+          f"{results.count('skipped')} skipped, {len(found) - len(tests)} left out")
     sys.exit(1 if failed else 0)
 
 
