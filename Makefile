@@ -28,9 +28,9 @@ stress: ## stress tests with delays, round after round (MINUTES=3, SCALE=0.1, SE
 	@./scripts/stress.py --minutes '$(or $(MINUTES),3)' --scale '$(or $(SCALE),0.1)' \
 	    $(if $(SEED),--seed '$(SEED)') '$(build)'
 
-model: ## every client of the schedule explorer, what each searched, and the sum (MINUTES=4)
+model: ## every client of the schedule explorer, what each searched, and the sum (MINUTES=5)
 	@./scripts/build.sh release
-	@./scripts/model.py --minutes '$(or $(MINUTES),4)' build/release
+	@./scripts/model.py --minutes '$(or $(MINUTES),5)' build/release
 
 coverage: ## lines and branches of src/ that the tests reach; fails below 95 % of lines
 	@./scripts/build.sh coverage
