@@ -183,10 +183,22 @@ static void scan__bad_arguments_or_no_memory__status_and_nothing_emitted(void **
     bad = good;
     bad.value_bytes = SIZE_MAX / 64;
     assert_int_equal(filch_scan_on(pool, 100, &bad, emit_totals, &t, &total, NULL), FILCH_E_NOMEM);
+    filch_loop bad_options = FILCH_LOOP_INIT;
+    bad_options.reserved[0] = 1;
+    assert_int_equal(filch_scan_on(pool, 100, &good, emit_totals, &t, &total, &bad_options),
+                     FILCH_E_INVALID);
+    bad.value_bytes = SIZE_MAX;
+    assert_int_equal(filch_scan_on(pool, 100, &bad, emit_totals, &t, &total, NULL), FILCH_E_NOMEM);
     assert_int_equal(atomic_load(&t.emits), 0);
     assert_true(total == 5);
+    assert_int_equal(filch_scan_on(pool, 0, &good, emit_totals, &t, NULL, NULL), FILCH_OK);
     assert_int_equal(filch_scan_on(pool, 0, &good, emit_totals, &t, &total, NULL), FILCH_OK);
     assert_true(total == 0);
+    total = 5;
+    assert_int_equal(filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, NULL), FILCH_OK);
+    assert_int_equal(filch_scan_on(pool, 100, &good, emit_totals, &t, &total, NULL),
+                     FILCH_E_CLOSED);
+    assert_true(total == 5);
     test_pool_close(pool);
     test_allocator_assert_balanced(&memory);
 }
@@ -277,6 +289,12 @@ static void pack__bad_arguments_or_no_memory__status_and_nothing_copied(void **s
                      FILCH_E_INVALID);
     assert_int_equal(filch_pack_on(pool, in, 500, 1, keep_some, &k, out, NULL, NULL),
                      FILCH_E_INVALID);
+    assert_int_equal(filch_pack(NULL, in, 500, 1, keep_some, &k, out, &count, NULL),
+                     FILCH_E_INVALID);
+    filch_loop bad_options = FILCH_LOOP_INIT;
+    bad_options.flags = 1;
+    assert_int_equal(filch_pack_on(pool, in, 500, 1, keep_some, &k, out, &count, &bad_options),
+                     FILCH_E_INVALID);
     for (unsigned long nth = 1; nth <= 2; nth++) {
         test_allocator_fail(&memory, nth, true);
         assert_int_equal(filch_pack_on(pool, in, 500, 1, keep_some, &k, out, &count, NULL),
@@ -288,6 +306,14 @@ static void pack__bad_arguments_or_no_memory__status_and_nothing_copied(void **s
     assert_int_equal(atomic_load(&asked[0]), 0);
     assert_int_equal(filch_pack_on(pool, NULL, 0, 1, keep_some, &k, NULL, &count, NULL), FILCH_OK);
     assert_int_equal(count, 0);
+    bad_options.flags = 0;
+    bad_options.grain = SIZE_MAX;
+    assert_int_equal(filch_pack_on(pool, in, 500, 1, keep_some, &k, out, &count, &bad_options),
+                     FILCH_OK);
+    assert_int_equal(count, 500);
+    assert_int_equal(filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, NULL), FILCH_OK);
+    assert_int_equal(filch_pack_on(pool, in, 500, 1, keep_some, &k, out, &count, NULL),
+                     FILCH_E_CLOSED);
     test_pool_close(pool);
     test_allocator_assert_balanced(&memory);
 }

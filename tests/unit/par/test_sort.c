@@ -281,6 +281,9 @@ static void sort_merge__bad_arguments_or_no_memory__status_and_untouched(void **
     assert_int_equal(filch_merge_on(pool, three, SIZE_MAX / 2 + 1, three, SIZE_MAX / 2 + 1, out, 1,
                                     compare_keys, &s),
                      FILCH_E_INVALID);
+    assert_int_equal(filch_merge(NULL, three, 3, three, 3, out, 1, compare_keys, &s),
+                     FILCH_E_INVALID);
+    assert_int_equal(filch_merge_on(pool, three, 3, three, 3, out, 1, NULL, &s), FILCH_E_INVALID);
     assert_int_equal(filch_sort_on(pool, three, SIZE_MAX / 2, 1, compare_keys, &s), FILCH_E_NOMEM);
     test_allocator_fail(&memory, 1, true);
     assert_int_equal(filch_sort_on(pool, three, 3, 1, compare_keys, &s), FILCH_E_NOMEM);
