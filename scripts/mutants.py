@@ -36,6 +36,8 @@ AT_LEAST = 40  # weakened orders that a client must kill
 PART = 10  # of so many mutants at most one is argued equivalent
 NO_OP = "deque_last_item"  # the client that a mutant which changes nothing must pass
 README = "tests/model/README.md"
+ANEW = "scripts/mutants.py build/release --write"
+FRONT = "README.md"  # says the totals in a sentence
 MARK = "<!-- made by `scripts/mutants.py build/release --write` -->\n"
 
 
@@ -78,6 +80,14 @@ def table(mutants):
     lines += [f"| {room} | {' | '.join(map(str, row))} |" for room, row in sorted(rooms.items())]
     total = [sum(column) for column in zip(*rooms.values())] or [0, 0, 0]
     return "\n".join([*lines, f"| all | {' | '.join(map(str, total))} |"]) + "\n"
+
+
+def front_is_right(root, mutants):
+    path = root / FRONT
+    text = " ".join(path.read_text(encoding="utf-8").split()) if path.is_file() else ""
+    argued = sum(mutant.equivalent is not None for mutant in mutants)
+    total = f"{len(mutants)} times; the model tests catch {len(mutants) - argued}"
+    return "times; the model tests catch" not in text or total in text
 
 
 def readme_with(root, mutants):
@@ -313,7 +323,9 @@ def main():
     tree, mutants, made = check(args.root, args.at_least, errors)
     readme = readme_with(args.root, mutants)
     if readme is not None and readme[0] != readme[1] and not args.write and not args.only:
-        errors.append(f"{README}: its table is not that of the lists: run with --write")
+        errors.append(f"{README}: its table is not that of the lists: run {ANEW}")
+    if not front_is_right(args.root, mutants):
+        errors.append(f"{FRONT}: its sentence about the mutants has other numbers than the lists")
     passed = True
     if not args.check and (args.only or not errors):
         wanted = [m for m in mutants if m in made]

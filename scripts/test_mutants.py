@@ -123,11 +123,18 @@ class Lists(unittest.TestCase):
         readme = {mutants.README: f"before\n{mutants.MARK}| old |\n\nafter\n"}
         code, text = self.check({**GOOD, **readme})
         self.assertEqual(code, 1, text)
-        self.assertIn("run with --write", text)
+        self.assertIn("its table is not that of the lists", text)
         lists = mutant_list.read(self.root, [])
         new = mutants.readme_with(self.root, lists)[1]
         self.assertIn("| sync | 10 | 9 | 1 |\n| all | 10 | 9 | 1 |\n\nafter\n", new)
         self.assertEqual(self.check({**GOOD, mutants.README: new})[0], 0)
+
+    def test_sentence(self):
+        front = "in one place, 10 times;\nthe model tests catch 9, the other"
+        self.assertEqual(self.check({**GOOD, mutants.FRONT: front})[0], 0)
+        code, text = self.check({**GOOD, mutants.FRONT: front.replace("9,", "10,")})
+        self.assertEqual(code, 1, text)
+        self.assertIn("other numbers than the lists", text)
 
 
 class Text(unittest.TestCase):
