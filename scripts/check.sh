@@ -52,15 +52,15 @@ begin "release (gcc): build, gates and fast tests" 80
 scripts/build.sh release
 tests release -L 'gate|fast'
 
-begin "release (clang): build and fast tests" 60
+begin "release (clang): build and fast tests" 45
 scripts/build.sh release-clang
 tests release-clang -L fast
 
-begin "address and undefined-behaviour sanitizers (gcc)" 200
+begin "address and undefined-behaviour sanitizers (gcc)" 140
 scripts/build.sh asan
 tests asan
 
-begin "thread sanitizer (clang)" 220
+begin "thread sanitizer (clang)" 170
 scripts/build.sh tsan
 # Where the kernel randomises more address bits than clang's run time knows, it must not at all.
 prefix=()
@@ -70,22 +70,22 @@ fi
 tests tsan
 prefix=()
 
-begin "coverage of src/" 120
+begin "coverage of src/" 80
 scripts/build.sh coverage
 optional scripts/coverage.py build/coverage
 
-begin "memcheck" 120
+begin "memcheck" 100
 optional scripts/valgrind.py build/release
 
-begin "aarch64 and riscv64 under qemu" 180
+begin "aarch64 and riscv64 under qemu" 110
 optional scripts/check_cross.sh
 
 begin "stress with delays" "$((60 * ${STRESS_MINUTES:-3}))"
 scripts/stress.py --minutes "${STRESS_MINUTES:-3}" build/release
 
-begin "mutants" 150
+begin "mutants" 100
 scripts/mutants.py build/release
 
-begin "release (gcc): every other test" 200
+begin "release (gcc): every other test" 270
 echo "== all stages before this one: $((SECONDS - began)) s"
 tests release -LE 'gate|fast'
