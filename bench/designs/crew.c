@@ -166,7 +166,7 @@ static void run_task(crew_cx *cx, design_task *task)
     const crew_link link = *crew_link_of(task); /* the task may be gone when it has run */
     const unsigned first = cx->first;
     const unsigned end = cx->end;
-    const design_cx here = { cx->pool->policy->on, cx };
+    const design_cx here = { cx->pool->on, cx };
     cx->first = link.first;
     cx->end = link.end;
     task->fn(&here, task->arg);
@@ -258,7 +258,7 @@ static void wait_outside(crew *pool, const crew_group *group)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-void crew_run(void *crew_pool, design_task *root)
+static void crew_run(void *crew_pool, design_task *root)
 {
     crew *pool = crew_pool;
     crew_group group;
@@ -267,19 +267,19 @@ void crew_run(void *crew_pool, design_task *root)
     wait_outside(pool, &group);
 }
 
-void crew_post(void *crew_pool, design_task *task)
+static void crew_post(void *crew_pool, design_task *task)
 {
     crew *pool = crew_pool;
     put_from_outside(pool, &pool->posted, task);
 }
 
-void crew_drain(void *crew_pool)
+static void crew_drain(void *crew_pool)
 {
     crew *pool = crew_pool;
     wait_outside(pool, &pool->posted);
 }
 
-uint64_t crew_steals(const void *crew_pool)
+static uint64_t crew_steals(const void *crew_pool)
 {
     const crew *pool = crew_pool;
     uint64_t steals = 0;
@@ -364,12 +364,14 @@ static void free_crew(crew *pool)
     free(pool);
 }
 
-int crew_start(const crew_policy *policy, unsigned threads, void **out_pool)
+static int crew_start(const design *on, unsigned threads, void **out_pool)
 {
     crew *pool = calloc(1, sizeof(*pool));
     if (pool == NULL) {
         return ENOMEM;
     }
+    const crew_policy *policy = on->policy;
+    pool->on = on;
     pool->policy = policy;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->outside, NULL);
@@ -398,7 +400,7 @@ int crew_start(const crew_policy *policy, unsigned threads, void **out_pool)
     return 0;
 }
 
-void crew_stop(void *crew_pool)
+static void crew_stop(void *crew_pool)
 {
     if (crew_pool != NULL) {
         crew_drain(crew_pool);
@@ -407,3 +409,10 @@ void crew_stop(void *crew_pool)
         free_crew(crew_pool);
     }
 }
+
+const design_life crew_life = { .start = crew_start,
+                                .stop = crew_stop,
+                                .run = crew_run,
+                                .post = crew_post,
+                                .drain = crew_drain,
+                                .steals = crew_steals };

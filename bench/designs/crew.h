@@ -50,7 +50,6 @@ design_task *crew_list_take_oldest(crew_list *list);
 design_task *crew_list_take_newest(crew_list *list);
 
 typedef struct crew_policy {
-    const design *on;
     bool idle_waits; /* who waits for a group runs nothing meanwhile */
 
     /* The queues; 0 or an errno value. May be NULL. */
@@ -80,10 +79,11 @@ struct crew_cx {
 };
 
 struct crew {
-    const crew_policy *policy;
-    void *queues;     /* the policy's */
-    crew_list *lists; /* one a thread and one more, for policies that want them */
-    atomic_uint turn; /* for taking turns from outside */
+    const design *on;
+    const crew_policy *policy; /* of `on` */
+    void *queues;              /* the policy's */
+    crew_list *lists;          /* one a thread and one more, for policies that want them */
+    atomic_uint turn;          /* for taking turns from outside */
     crew_group posted;
     atomic_bool stopping;
     atomic_uint sleeping;
@@ -94,12 +94,8 @@ struct crew {
     crew_cx *cx;
 };
 
-int crew_start(const crew_policy *policy, unsigned threads, void **out_pool);
-void crew_stop(void *pool);
-void crew_run(void *pool, design_task *root);
-void crew_post(void *pool, design_task *task);
-void crew_drain(void *pool);
-uint64_t crew_steals(const void *pool);
+/* The life of every design whose policy is a crew_policy. */
+extern const design_life crew_life;
 
 /* Groups. */
 void crew_group_begin(crew_group *group, crew_cx *waiter);

@@ -27,22 +27,15 @@ typedef struct design_task {
     uintptr_t priv[8];
 } design_task;
 
-struct design {
-    const char *name;
-    const char *what; /* a sentence */
-
+/* How the pools of a design live. */
+typedef struct design_life {
     /* 0 or an errno value; with fewer threads than asked for it fails. Serial ignores the number. */
-    int (*start)(unsigned threads, void **out_pool);
+    int (*start)(const design *on, unsigned threads, void **out_pool);
     /* Waits for what was posted. NULL does nothing. */
     void (*stop)(void *pool);
 
     /* Run a root and wait for it.   Threads: any of outside. */
     void (*run)(void *pool, design_task *root);
-
-    /* Run two tasks, or `count` tasks that lie `stride` bytes apart, and return when they have run.
-     * Threads: the one `cx` was given to. */
-    void (*pair)(const design_cx *cx, design_task *a, design_task *b);
-    void (*all)(const design_cx *cx, design_task *first, size_t stride, size_t count);
 
     /* Hand a task in that nobody joins; wait for all of them.   Threads: any of outside. */
     void (*post)(void *pool, design_task *task);
@@ -50,6 +43,18 @@ struct design {
 
     /* Tasks that one thread took from another so far; 0 where that cannot be. */
     uint64_t (*steals)(const void *pool);
+} design_life;
+
+struct design {
+    const char *name;
+    const char *what; /* a sentence */
+    const design_life *life;
+    const void *policy; /* for `life` */
+
+    /* Run two tasks, or `count` tasks that lie `stride` bytes apart, and return when they have run.
+     * Threads: the one `cx` was given to. */
+    void (*pair)(const design_cx *cx, design_task *a, design_task *b);
+    void (*all)(const design_cx *cx, design_task *first, size_t stride, size_t count);
 };
 
 extern const design design_serial;

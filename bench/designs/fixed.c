@@ -25,19 +25,16 @@ static bool fixed_is_empty(crew *pool, const crew_cx *cx)
     return atomic_load(&pool->lists[cx->number].count) == 0;
 }
 
-static const crew_policy fixed_policy = { .on = &design_static_partition,
-                                          .idle_waits = true,
-                                          .put = fixed_put,
-                                          .take = fixed_take,
-                                          .is_empty = fixed_is_empty };
+static const crew_policy fixed_policy = {
+    .idle_waits = true, .put = fixed_put, .take = fixed_take, .is_empty = fixed_is_empty
+};
 
 static void fixed_pair(const design_cx *here, design_task *a, design_task *b)
 {
     crew_cx *cx = here->lane;
     const unsigned end = cx->end;
     if (end - cx->first < 2) {
-        a->fn(here, a->arg);
-        b->fn(here, b->arg);
+        design_serial.pair(here, a, b);
         return;
     }
     const unsigned middle = cx->first + (end - cx->first) / 2;
@@ -64,10 +61,7 @@ static void fixed_all(const design_cx *here, design_task *first, size_t stride, 
 {
     const crew_cx *cx = here->lane;
     if (count < 2 || cx->end - cx->first < 2) {
-        for (size_t i = 0; i < count; i++) {
-            design_task *task = design_task_at(first, stride, i);
-            task->fn(here, task->arg);
-        }
+        design_serial.all(here, first, stride, count);
         return;
     }
     share low = { .first = first, .stride = stride, .count = count / 2 };
@@ -85,22 +79,13 @@ static void run_share(const design_cx *here, void *arg)
     fixed_all(here, s->first, s->stride, s->count);
 }
 
-static int fixed_start(unsigned threads, void **out_pool)
-{
-    return crew_start(&fixed_policy, threads, out_pool);
-}
-
 const design design_static_partition = { .name = "static partition",
                                          .what = "each fork hands half of the threads away, until "
                                                  "one is left",
-                                         .start = fixed_start,
-                                         .stop = crew_stop,
-                                         .run = crew_run,
+                                         .life = &crew_life,
+                                         .policy = &fixed_policy,
                                          .pair = fixed_pair,
-                                         .all = fixed_all,
-                                         .post = crew_post,
-                                         .drain = crew_drain,
-                                         .steals = crew_steals };
+                                         .all = fixed_all };
 
 /* A master that hands out, workers that do not. One list for all. */
 
@@ -124,9 +109,9 @@ static bool master_is_empty(crew *pool, const crew_cx *cx)
     return atomic_load(&pool->lists[0].count) == 0;
 }
 
-static const crew_policy master_policy = {
-    .on = &design_master_worker, .put = master_put, .take = master_take, .is_empty = master_is_empty
-};
+static const crew_policy master_policy = { .put = master_put,
+                                           .take = master_take,
+                                           .is_empty = master_is_empty };
 
 static bool is_master(const design_cx *here)
 {
@@ -139,8 +124,7 @@ static void master_pair(const design_cx *here, design_task *a, design_task *b)
     if (is_master(here)) {
         crew_pair(here, a, b); /* b may hand nothing out, a is still the master */
     } else {
-        a->fn(here, a->arg);
-        b->fn(here, b->arg);
+        design_serial.pair(here, a, b);
     }
 }
 
@@ -148,26 +132,14 @@ static void master_all(const design_cx *here, design_task *first, size_t stride,
 {
     if (is_master(here)) {
         crew_all(here, first, stride, count);
-        return;
+    } else {
+        design_serial.all(here, first, stride, count);
     }
-    for (size_t i = 0; i < count; i++) {
-        design_task *task = design_task_at(first, stride, i);
-        task->fn(here, task->arg);
-    }
-}
-
-static int master_start(unsigned threads, void **out_pool)
-{
-    return crew_start(&master_policy, threads, out_pool);
 }
 
 const design design_master_worker = { .name = "master and workers",
                                       .what = "the root hands tasks out, those run on their own",
-                                      .start = master_start,
-                                      .stop = crew_stop,
-                                      .run = crew_run,
+                                      .life = &crew_life,
+                                      .policy = &master_policy,
                                       .pair = master_pair,
-                                      .all = master_all,
-                                      .post = crew_post,
-                                      .drain = crew_drain,
-                                      .steals = crew_steals };
+                                      .all = master_all };

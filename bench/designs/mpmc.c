@@ -97,25 +97,15 @@ static bool ring_is_empty(crew *pool, const crew_cx *cx)
     return atomic_load(&r->cells[head % CELLS].turn) != head + 1;
 }
 
-static const crew_policy policy = { .on = &design_lock_free_queue,
-                                    .open = ring_open,
+static const crew_policy policy = { .open = ring_open,
                                     .close = ring_close,
                                     .put = ring_put,
                                     .take = ring_take,
                                     .is_empty = ring_is_empty };
 
-static int start(unsigned threads, void **out_pool)
-{
-    return crew_start(&policy, threads, out_pool);
-}
-
 const design design_lock_free_queue = { .name = "lock-free queue",
                                         .what = "one shared queue without a lock, bounded",
-                                        .start = start,
-                                        .stop = crew_stop,
-                                        .run = crew_run,
+                                        .life = &crew_life,
+                                        .policy = &policy,
                                         .pair = crew_pair,
-                                        .all = crew_all,
-                                        .post = crew_post,
-                                        .drain = crew_drain,
-                                        .steals = crew_steals };
+                                        .all = crew_all };

@@ -5,8 +5,9 @@
 
 /* Plain calls. */
 
-static int serial_start(unsigned threads, void **out_pool)
+static int serial_start(const design *on, unsigned threads, void **out_pool)
 {
+    (void)on;
     (void)threads;
     *out_pool = NULL;
     return 0;
@@ -48,16 +49,18 @@ static uint64_t no_steals(const void *pool)
     return 0;
 }
 
+static const design_life serial_life = { .start = serial_start,
+                                         .stop = serial_stop,
+                                         .run = serial_run,
+                                         .post = serial_run,
+                                         .drain = serial_drain,
+                                         .steals = no_steals };
+
 const design design_serial = { .name = "serial",
                                .what = "plain calls on one thread",
-                               .start = serial_start,
-                               .stop = serial_stop,
-                               .run = serial_run,
+                               .life = &serial_life,
                                .pair = serial_pair,
-                               .all = serial_all,
-                               .post = serial_run,
-                               .drain = serial_drain,
-                               .steals = no_steals };
+                               .all = serial_all };
 
 /* One shared queue. */
 
@@ -77,8 +80,9 @@ static sharedq_task *node_of(design_task *task)
     return node;
 }
 
-static int queue_start(unsigned threads, void **out_pool)
+static int queue_start(const design *on, unsigned threads, void **out_pool)
 {
+    (void)on;
     sharedq *pool = NULL;
     const int error = sharedq_create(threads, &pool);
     *out_pool = pool;
@@ -124,13 +128,15 @@ static void queue_drain(void *pool)
     sharedq_drain(pool);
 }
 
+static const design_life queue_life = { .start = queue_start,
+                                        .stop = queue_stop,
+                                        .run = queue_run,
+                                        .post = queue_post,
+                                        .drain = queue_drain,
+                                        .steals = no_steals };
+
 const design design_shared_queue = { .name = "shared queue",
                                      .what = "one queue with a mutex and condition variables",
-                                     .start = queue_start,
-                                     .stop = queue_stop,
-                                     .run = queue_run,
+                                     .life = &queue_life,
                                      .pair = queue_pair,
-                                     .all = queue_all,
-                                     .post = queue_post,
-                                     .drain = queue_drain,
-                                     .steals = no_steals };
+                                     .all = queue_all };

@@ -45,27 +45,17 @@ static bool private_is_empty(crew *pool, const crew_cx *cx)
     return list_is_empty(own_list(pool, cx));
 }
 
-static const crew_policy private_policy = { .on = &design_private_queues,
-                                            .put = private_put,
+static const crew_policy private_policy = { .put = private_put,
                                             .take = private_take,
                                             .is_empty = private_is_empty };
-
-static int private_start(unsigned threads, void **out_pool)
-{
-    return crew_start(&private_policy, threads, out_pool);
-}
 
 const design design_private_queues = { .name = "private queues",
                                        .what = "a queue for each thread, tasks dealt out in turn, "
                                                "no stealing",
-                                       .start = private_start,
-                                       .stop = crew_stop,
-                                       .run = crew_run,
+                                       .life = &crew_life,
+                                       .policy = &private_policy,
                                        .pair = crew_pair,
-                                       .all = crew_all,
-                                       .post = crew_post,
-                                       .drain = crew_drain,
-                                       .steals = crew_steals };
+                                       .all = crew_all };
 
 /* Overflow: a short queue for each thread, the rest goes to one that all share. */
 
@@ -96,27 +86,17 @@ static bool overflow_is_empty(crew *pool, const crew_cx *cx)
     return list_is_empty(own_list(pool, cx)) && list_is_empty(global_list(pool));
 }
 
-static const crew_policy overflow_policy = { .on = &design_overflow_queue,
-                                             .put = overflow_put,
+static const crew_policy overflow_policy = { .put = overflow_put,
                                              .take = overflow_take,
                                              .is_empty = overflow_is_empty };
-
-static int overflow_start(unsigned threads, void **out_pool)
-{
-    return crew_start(&overflow_policy, threads, out_pool);
-}
 
 const design design_overflow_queue = { .name = "overflow queue",
                                        .what = "16 tasks in a queue for each thread, the rest in "
                                                "one that all share",
-                                       .start = overflow_start,
-                                       .stop = crew_stop,
-                                       .run = crew_run,
+                                       .life = &crew_life,
+                                       .policy = &overflow_policy,
                                        .pair = crew_pair,
-                                       .all = crew_all,
-                                       .post = crew_post,
-                                       .drain = crew_drain,
-                                       .steals = crew_steals };
+                                       .all = crew_all };
 
 /* Stealing, with a mutex for each deque. */
 
@@ -153,22 +133,13 @@ static bool locked_is_empty(crew *pool, const crew_cx *cx)
     return true;
 }
 
-static const crew_policy locked_policy = {
-    .on = &design_locked_deques, .put = locked_put, .take = locked_take, .is_empty = locked_is_empty
-};
-
-static int locked_start(unsigned threads, void **out_pool)
-{
-    return crew_start(&locked_policy, threads, out_pool);
-}
+static const crew_policy locked_policy = { .put = locked_put,
+                                           .take = locked_take,
+                                           .is_empty = locked_is_empty };
 
 const design design_locked_deques = { .name = "locked deques",
                                       .what = "stealing, with a mutex for each deque",
-                                      .start = locked_start,
-                                      .stop = crew_stop,
-                                      .run = crew_run,
+                                      .life = &crew_life,
+                                      .policy = &locked_policy,
                                       .pair = crew_pair,
-                                      .all = crew_all,
-                                      .post = crew_post,
-                                      .drain = crew_drain,
-                                      .steals = crew_steals };
+                                      .all = crew_all };

@@ -69,15 +69,15 @@ static void check_round(const design *d, void *pool)
     atomic_uint posted = 0;
     fib_task f = { .task = { .fn = fib, .arg = &f }, .n = 14 };
     node root = { .task = { .fn = visit, .arg = &root }, .depth = DEPTH, .visits = &visits };
-    d->run(pool, &f.task);
+    d->life->run(pool, &f.task);
     assert_int_equal(f.result, 377);
-    d->run(pool, &root.task);
+    d->life->run(pool, &root.task);
     assert_int_equal(atomic_load(&visits), NODES);
     for (size_t i = 0; i < POSTS; i++) {
         posts[i] = (design_task){ .fn = count, .arg = &posted };
-        d->post(pool, &posts[i]);
+        d->life->post(pool, &posts[i]);
     }
-    d->drain(pool);
+    d->life->drain(pool);
     assert_int_equal(atomic_load(&posted), POSTS);
 }
 
@@ -87,11 +87,11 @@ static void designs__forks_and_posts__each_task_once(void **state)
     for (size_t i = 0; i < TEST_CASES(designs); i++) {
         for (size_t t = 0; t < TEST_CASES(thread_counts); t++) {
             void *pool = NULL;
-            assert_int_equal(designs[i]->start(thread_counts[t], &pool), 0);
+            assert_int_equal(designs[i]->life->start(designs[i], thread_counts[t], &pool), 0);
             for (size_t round = 0; round < test_count(8, 2); round++) {
                 check_round(designs[i], pool);
             }
-            designs[i]->stop(pool);
+            designs[i]->life->stop(pool);
         }
     }
 }
@@ -104,11 +104,11 @@ static void designs__started_and_stopped__nothing_is_left(void **state)
             void *pool = NULL;
             atomic_uint ran = 0;
             design_task one = { .fn = count, .arg = &ran };
-            assert_int_equal(designs[i]->start(3, &pool), 0);
+            assert_int_equal(designs[i]->life->start(designs[i], 3, &pool), 0);
             if (round % 2 == 0) {
-                designs[i]->post(pool, &one); /* stop waits for it */
+                designs[i]->life->post(pool, &one); /* stop waits for it */
             }
-            designs[i]->stop(pool);
+            designs[i]->life->stop(pool);
             assert_int_equal(atomic_load(&ran), round % 2 == 0);
         }
     }
@@ -118,11 +118,11 @@ static void locked_deques__two_threads__steals(void **state)
 {
     void *pool = NULL;
     (void)state;
-    assert_int_equal(design_locked_deques.start(2, &pool), 0);
-    while (design_locked_deques.steals(pool) == 0) {
+    assert_int_equal(design_locked_deques.life->start(&design_locked_deques, 2, &pool), 0);
+    while (design_locked_deques.life->steals(pool) == 0) {
         check_round(&design_locked_deques, pool);
     }
-    design_locked_deques.stop(pool);
+    design_locked_deques.life->stop(pool);
 }
 
 int main(void)
