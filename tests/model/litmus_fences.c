@@ -1,22 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The explorer's own test, fences: the same small programs as in litmus.c with the order on fences,
  * and the full fence that membarrier sends to other threads. */
-#include "base/atomic.h"
-#include "model.h"
-
-static filchi_atomic_u64 x, y;
-static uint64_t r1, r2;
-
-#define BITS2(a, b) (UINT64_C(1) << ((a)*2 + (b)))
-#define ALL2 UINT64_C(0xf)
-
-static void two(model_thread *first, model_thread *second)
-{
-    (void)model_spawn(first, NULL);
-    (void)model_spawn(second, NULL);
-    model_join_all();
-    model_outcome((unsigned)(r1 * 2 + r2));
-}
+#include "litmus_client.h"
 
 /* Store buffering. */
 
