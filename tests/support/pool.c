@@ -42,3 +42,24 @@ void test_pool_run(filch_pool *pool, filch_fn *fn, void *arg)
     assert_int_equal(filch_run(pool, fn, arg), FILCH_OK);
     test_assert_clean();
 }
+
+void test_count_task(filch_cx *cx, void *arg)
+{
+    (void)cx;
+    atomic_fetch_add((atomic_uint *)arg, 1);
+}
+
+void test_count_range(filch_cx *cx, void *ctx, filch_range range)
+{
+    (void)cx;
+    atomic_fetch_add((atomic_uint *)ctx, (unsigned)(range.hi - range.lo));
+}
+
+uintptr_t test_fork_tree(filch_cx *cx, uintptr_t n)
+{
+    if (n < 2) {
+        return n;
+    }
+    filch_pair pair = filch_join2_word(cx, test_fork_tree, n - 1, test_fork_tree, n - 2);
+    return pair.first + pair.second;
+}

@@ -20,4 +20,10 @@ filch_stats test_pool_stats(const filch_pool *pool);
 /* Run as a root and insist on FILCH_OK. */
 void test_pool_run(filch_pool *pool, filch_fn *fn, void *arg);
 
+/* Work for tests that ask how a pool lives, and not what it computes: add 1, or the size of the
+ * piece, to the atomic_uint that is the argument; Fibonacci's number by a fork a node. */
+void test_count_task(filch_cx *cx, void *arg);
+void test_count_range(filch_cx *cx, void *ctx, filch_range range);
+uintptr_t test_fork_tree(filch_cx *cx, uintptr_t n);
+
 #endif

@@ -15,21 +15,6 @@
 
 enum { WORKERS = 4, POSTS = 1000 };
 
-static uintptr_t fork_tree(filch_cx *cx, uintptr_t n)
-{
-    if (n < 2) {
-        return n;
-    }
-    filch_pair pair = filch_join2_word(cx, fork_tree, n - 1, fork_tree, n - 2);
-    return pair.first + pair.second;
-}
-
-static void count(filch_cx *cx, void *arg)
-{
-    (void)cx;
-    atomic_fetch_add((atomic_uint *)arg, 1);
-}
-
 static filch_pool_config with_workers(unsigned workers)
 {
     filch_pool_config config = FILCH_POOL_CONFIG_INIT;
@@ -42,9 +27,9 @@ static void expect_works(filch_pool *pool)
     atomic_uint runs = 0;
     uintptr_t value = 0;
     for (int i = 0; i < POSTS; i++) {
-        TEST_CHILD_CHECK(filch_post(pool, count, &runs, 0, NULL) == FILCH_OK);
+        TEST_CHILD_CHECK(filch_post(pool, test_count_task, &runs, 0, NULL) == FILCH_OK);
     }
-    TEST_CHILD_CHECK(filch_run_word(pool, fork_tree, 15, &value) == FILCH_OK && value == 610);
+    TEST_CHILD_CHECK(filch_run_word(pool, test_fork_tree, 15, &value) == FILCH_OK && value == 610);
     TEST_CHILD_CHECK(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_OK);
     TEST_CHILD_CHECK(atomic_load(&runs) == POSTS);
     TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);

@@ -28,27 +28,6 @@ static void cannot(const char *why)
     _exit(CANNOT);
 }
 
-static void count(filch_cx *cx, void *arg)
-{
-    (void)cx;
-    atomic_fetch_add((atomic_uint *)arg, 1);
-}
-
-static void count_range(filch_cx *cx, void *ctx, filch_range range)
-{
-    (void)cx;
-    atomic_fetch_add((atomic_uint *)ctx, (unsigned)(range.hi - range.lo));
-}
-
-static uintptr_t fork_tree(filch_cx *cx, uintptr_t n)
-{
-    if (n < 2) {
-        return n;
-    }
-    filch_pair pair = filch_join2_word(cx, fork_tree, n - 1, fork_tree, n - 2);
-    return pair.first + pair.second;
-}
-
 /* A life of a pool of `ASKED` workers in which errno is kept by each call; the workers it had, or a
  * status. */
 static int life(unsigned flags, size_t queue_tasks)
@@ -73,13 +52,13 @@ static int life(unsigned flags, size_t queue_tasks)
     TEST_CHILD_CHECK(stats.workers >= 1 && stats.workers_asked == ASKED);
     TEST_CHILD_CHECK(stats.workers == filch_pool_workers(pool));
     for (unsigned i = 0; i < POSTS; i++) {
-        TEST_CHILD_CHECK(filch_post(pool, count, &runs, 0, NULL) == FILCH_OK);
+        TEST_CHILD_CHECK(filch_post(pool, test_count_task, &runs, 0, NULL) == FILCH_OK);
     }
-    TEST_CHILD_CHECK(filch_run_word(pool, fork_tree, 12, &value) == FILCH_OK && value == 144);
-    TEST_CHILD_CHECK(filch_for_on(pool, POSTS, count_range, &runs, NULL) == FILCH_OK);
+    TEST_CHILD_CHECK(filch_run_word(pool, test_fork_tree, 12, &value) == FILCH_OK && value == 144);
+    TEST_CHILD_CHECK(filch_for_on(pool, POSTS, test_count_range, &runs, NULL) == FILCH_OK);
     TEST_CHILD_CHECK(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_OK);
     TEST_CHILD_CHECK(filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, &report) == FILCH_OK);
-    TEST_CHILD_CHECK(filch_post(pool, count, &runs, 0, NULL) == FILCH_E_CLOSED);
+    TEST_CHILD_CHECK(filch_post(pool, test_count_task, &runs, 0, NULL) == FILCH_E_CLOSED);
     TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
     TEST_CHILD_CHECK(atomic_load(&runs) == 2 * POSTS);
     TEST_CHILD_CHECK(errno == 4711);

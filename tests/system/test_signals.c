@@ -26,38 +26,17 @@ static void on_signal(int number)
     atomic_fetch_add(pthread_equal(pthread_self(), main_thread) ? &handled : &handled_elsewhere, 1);
 }
 
-static void count(filch_cx *cx, void *arg)
-{
-    (void)cx;
-    atomic_fetch_add((atomic_uint *)arg, 1);
-}
-
-static void count_range(filch_cx *cx, void *ctx, filch_range range)
-{
-    (void)cx;
-    atomic_fetch_add((atomic_uint *)ctx, (unsigned)(range.hi - range.lo));
-}
-
-static uintptr_t fork_tree(filch_cx *cx, uintptr_t n)
-{
-    if (n < 2) {
-        return n;
-    }
-    filch_pair pair = filch_join2_word(cx, fork_tree, n - 1, fork_tree, n - 2);
-    return pair.first + pair.second;
-}
-
 /* One of everything that a foreign thread may wait in. */
 static void work_once(filch_pool *pool)
 {
     atomic_uint runs = 0;
     uintptr_t value = 0;
     for (unsigned i = 0; i < BATCH; i++) {
-        assert_int_equal(filch_post(pool, count, &runs, 0, NULL), FILCH_OK);
+        assert_int_equal(filch_post(pool, test_count_task, &runs, 0, NULL), FILCH_OK);
     }
-    assert_int_equal(filch_run_word(pool, fork_tree, 10, &value), FILCH_OK);
+    assert_int_equal(filch_run_word(pool, test_fork_tree, 10, &value), FILCH_OK);
     assert_int_equal(value, 55);
-    assert_int_equal(filch_for_on(pool, INDICES, count_range, &runs, NULL), FILCH_OK);
+    assert_int_equal(filch_for_on(pool, INDICES, test_count_range, &runs, NULL), FILCH_OK);
     assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
     assert_int_equal(atomic_load(&runs), BATCH + INDICES);
 }
@@ -165,7 +144,7 @@ static void post_and_block(filch_cx *cx, void *arg)
 {
     held_up *h = arg;
     for (unsigned i = 0; i < HELD_POSTS; i++) {
-        TEST_CHECK(filch_post(filch_cx_pool(cx), count, &h->runs, 0, NULL) == FILCH_OK);
+        TEST_CHECK(filch_post(filch_cx_pool(cx), test_count_task, &h->runs, 0, NULL) == FILCH_OK);
     }
     read_a_byte(h);
 }
@@ -176,7 +155,7 @@ static void spawn_and_block(filch_cx *cx, void *arg)
     filch_scope scope;
     filch_scope_begin(cx, &scope);
     for (unsigned i = 0; i < HELD_POSTS; i++) {
-        filch_spawn(cx, &scope, count, &h->forked);
+        filch_spawn(cx, &scope, test_count_task, &h->forked);
     }
     read_a_byte(h);
     filch_scope_end(cx, &scope);
@@ -194,7 +173,7 @@ static void worker__held_up_in_a_task__thieves_take_the_rest(void **state)
     test_await(&h.forked, HELD_POSTS);
     assert_int_equal(filch_pool_wait_quiet(pool, filch_time_after_ms(1)), FILCH_E_TIMEOUT);
     uintptr_t value = 0; /* and new work is taken up as well */
-    assert_int_equal(filch_run_word(pool, fork_tree, 10, &value), FILCH_OK);
+    assert_int_equal(filch_run_word(pool, test_fork_tree, 10, &value), FILCH_OK);
     assert_int_equal(value, 55);
     assert_int_equal(write(h.ends[1], "go", 2), 2);
     test_pool_close(pool);

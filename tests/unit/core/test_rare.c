@@ -42,6 +42,17 @@ static void count(filch_cx *cx, void *arg)
     (void)atomic_fetch_add(&p->ran, 1);
 }
 
+/* A pool of one worker over an allocator that can be told to fail. */
+static void poster_open(poster *p)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    test_allocator_init(&p->memory);
+    config.workers = 1;
+    config.allocator = &p->memory.hooks;
+    p->pool = test_pool_make_as(&config);
+    atomic_store(&p->ran, 0);
+}
+
 static filch_status submit(poster *p, size_t number)
 {
     p->tasks[number] = (filch_task)FILCH_TASK_INIT(count, p);
@@ -94,13 +105,8 @@ static void submit_without_memory(filch_cx *cx, void *arg)
 static void submit__own_deque_cannot_grow__runs_at_once(void **state)
 {
     poster *p = &the_poster;
-    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
     (void)state;
-    test_allocator_init(&p->memory);
-    config.workers = 1;
-    config.allocator = &p->memory.hooks;
-    p->pool = test_pool_make_as(&config);
-    atomic_store(&p->ran, 0);
+    poster_open(p);
     assert_int_equal(filch_post(p->pool, submit_without_memory, p, 0, NULL), FILCH_OK);
     assert_int_equal(filch_pool_wait_quiet(p->pool, FILCH_FOREVER), FILCH_OK);
     assert_int_equal(atomic_load(&p->ran), TASKS);
@@ -124,13 +130,8 @@ static void post_many(filch_cx *cx, void *arg)
 static void post__more_than_a_pool_keeps__surplus_freed(void **state)
 {
     poster *p = &the_poster;
-    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
     (void)state;
-    test_allocator_init(&p->memory);
-    config.workers = 1;
-    config.allocator = &p->memory.hooks;
-    p->pool = test_pool_make_as(&config);
-    atomic_store(&p->ran, 0);
+    poster_open(p);
     const unsigned long before = atomic_load(&p->memory.frees);
     assert_int_equal(filch_post(p->pool, post_many, p, 0, NULL), FILCH_OK);
     assert_int_equal(filch_pool_wait_quiet(p->pool, FILCH_FOREVER), FILCH_OK);
