@@ -2,13 +2,15 @@
 /* The designs that stealing is compared with: each runs every task once, joins what it forked, and
  * starts and stops. A contestant that loses tasks would win every race. */
 #include "bench/designs/design.h"
+#include "bench/designs/stealing/stealing.h"
 #include "support/test.h"
 
 #include <string.h>
 
 static const design *const designs[] = {
-    &design_serial,         &design_shared_queue,  &design_lock_free_queue,  &design_private_queues,
-    &design_overflow_queue, &design_locked_deques, &design_static_partition, &design_master_worker,
+    &design_serial,           &design_shared_queue,   &design_lock_free_queue,
+    &design_private_queues,   &design_overflow_queue, &design_locked_deques,
+    &design_static_partition, &design_master_worker,  &design_stealing,
 };
 
 static const unsigned thread_counts[] = { 1, 2, 3, 5 };
@@ -114,15 +116,18 @@ static void designs__started_and_stopped__nothing_is_left(void **state)
     }
 }
 
-static void locked_deques__two_threads__steals(void **state)
+static void designs_that_steal__two_threads__steals(void **state)
 {
-    void *pool = NULL;
+    static const design *const thieves[] = { &design_locked_deques, &design_stealing };
     (void)state;
-    assert_int_equal(design_locked_deques.life->start(&design_locked_deques, 2, &pool), 0);
-    while (design_locked_deques.life->steals(pool) == 0) {
-        check_round(&design_locked_deques, pool);
+    for (size_t i = 0; i < TEST_CASES(thieves); i++) {
+        void *pool = NULL;
+        assert_int_equal(thieves[i]->life->start(thieves[i], 2, &pool), 0);
+        while (thieves[i]->life->steals(pool) == 0) {
+            check_round(thieves[i], pool);
+        }
+        thieves[i]->life->stop(pool);
     }
-    design_locked_deques.life->stop(pool);
 }
 
 int main(void)
@@ -130,7 +135,7 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(designs__forks_and_posts__each_task_once),
         cmocka_unit_test(designs__started_and_stopped__nothing_is_left),
-        cmocka_unit_test(locked_deques__two_threads__steals),
+        cmocka_unit_test(designs_that_steal__two_threads__steals),
     };
     test_begin(120);
     return cmocka_run_group_tests(cases, NULL, NULL);
