@@ -59,7 +59,7 @@ demo 0 --save-sorted "$folder/sorted" "$tree"
     = '[6, 4, 2, 1, 1]' ] || fail "wrong counts: $(field 'd["tree"]')"
 [ "$(field 'set(c["verdict"] for j in d["jobs"] for c in j["contestants"])')" = "{'equal'}" ] ||
     fail "verdicts"
-[ "$(field 'd["jobs"][2]["contestants"][2]["result"]')" = 14200 ] || fail "queens"
+[ "$(field 'd["jobs"][2]["contestants"][3]["result"]')" = 14200 ] || fail "queens"
 
 # The sort, as bytes and as the hash shown.
 find "$tree" -type f ! -name binary -exec sh -c 'for f; do sed -e "\$a\\" "$f"; done' sh {} + |
@@ -81,7 +81,7 @@ printf target >"$folder/target"
     listing_line l "$folder/target" z
 } >"$folder/listing"
 demo 0 "$folder/two"
-[ "$(sha256sum <"$folder/listing" | cut -c1-64)" = "$(field 'd["jobs"][0]["contestants"][2]["result"]')" ] ||
+[ "$(sha256sum <"$folder/listing" | cut -c1-64)" = "$(field 'd["jobs"][0]["contestants"][3]["result"]')" ] ||
     fail "the hash of a directory"
 
 # Nothing there, a limit, a link as PATH, a table, /proc.
@@ -95,7 +95,7 @@ demo 0 "$folder/link"
 [ "$(field 'd["tree"]["files"]')" = 6 ] || fail "a link as PATH"
 demo 0 --table "$tree"
 [ "$(awk 'length > 80' "$folder/out" | grep -vc '^filch')" -eq 0 ] || fail "the table is too wide"
-[ "$(grep -c equal "$folder/out")" -eq 9 ] || fail "the table"
+[ "$(grep -c equal "$folder/out")" -eq 24 ] || fail "the table"
 [ ! -d /proc/self ] || demo 0 /proc/self
 [ ! -d /proc/self ] || [ "$(field 'd["jobs"][2]["contestants"][1]["verdict"]')" = equal ] || fail "/proc"
 
@@ -106,7 +106,7 @@ sleep 0.1
 demo 0 "$tree"
 kill "$writer"
 wait "$writer" 2>/dev/null || true
-[ "$(field 'd["jobs"][0]["contestants"][2]["verdict"]')" = equal ] || fail "a growing file"
+[ "$(field 'd["jobs"][0]["contestants"][3]["verdict"]')" = equal ] || fail "a growing file"
 
 demo 2 "$folder/missing"
 grep -q "^filch demo: cannot read '.*missing': No such file" "$folder/err" || fail "message"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filch demo: three real jobs on real files, each by three contestants, with equal results.
+/* filch demo: six jobs, three of them on real files, each by four contestants, with equal results.
  *
  * Here are the options, the choice of the folder, and the order of things: list the tree, read it
  * once, start the pools, run, print, judge. The files are only ever read. Trouble with single files
@@ -19,9 +19,9 @@
 #include <filch/filch.h>
 
 enum {
-    DEFAULT_MIB = 64,   /* so that all passes take about 10 s on two cores of 2020 */
+    DEFAULT_MIB = 64,   /* so that all passes take about 20 s on two cores of 2020 */
     DEFAULT_BOARD = 15, /* 0.5 to 1 s for one core */
-    DEFAULT_REPEATS = 3,
+    DEFAULT_REPEATS = 5,
     WORTH_SHOWING = 4 << 20 /* bytes; a default folder with fewer is passed over for the next */
 };
 
@@ -78,17 +78,17 @@ static bool read_tree(tree *t, demo_report *report)
 
 static bool run_contestants(job jobs[DEMO_JOBS], demo_report *report)
 {
-    par_contestant contestants[PAR_CONTESTANTS];
-    const char *problem = par_open(report->options->workers, contestants);
-    if (problem == NULL) {
-        problem = demo_run(jobs, contestants, report);
-        par_close(contestants);
+    contestant contestants[CONTESTANTS];
+    const int error = contestants_open(report->workers, contestants);
+    if (error != 0) {
+        (void)cli_trouble("demo", "cannot start pools of %u threads: %s", report->workers,
+                          strerror(error));
+        return false;
     }
+    demo_run(jobs, contestants, report);
+    contestants_close(contestants);
     progress_clear();
-    if (problem != NULL) {
-        (void)cli_trouble("demo", "cannot run the jobs: %s", problem);
-    }
-    return problem == NULL;
+    return true;
 }
 
 static bool save_sorted(const job *sort, const char *path)
@@ -106,7 +106,8 @@ static bool run_jobs(tree *t, demo_report *report)
     job jobs[DEMO_JOBS] = { { .state = NULL } };
     bool done = false;
     if (!hash_job_open(&jobs[0], t) || !sort_job_open(&jobs[1], &t->text) ||
-        !queens_job_open(&jobs[2], options->board)) {
+        !queens_job_open(&jobs[2], options->board) || !coarse_job_open(&jobs[3]) ||
+        !handful_job_open(&jobs[4]) || !flood_job_open(&jobs[5])) {
         (void)cli_trouble("demo", "cannot prepare the jobs: %s", strerror(ENOMEM));
     } else {
         report->text_lines = sort_job_lines(&jobs[1]);
@@ -145,6 +146,7 @@ static int run_demo(const demo_options *options)
     const filch_time start = filch_time_now();
     report->options = options;
     report->cpus = filch_cpus_allowed();
+    report->workers = options->workers != 0 ? options->workers : report->cpus;
     progress_open(options->quiet);
     int code = CLI_TROUBLE;
     if (read_tree(&t, report) && run_jobs(&t, report)) {
@@ -161,11 +163,16 @@ static int run_demo(const demo_options *options)
 static void print_help(void)
 {
     printf("Usage: filch demo [PATH] [OPTION]...\n"
-           "Three jobs, each by three contestants with the same code and the same cut-offs:\n"
-           "plain calls, one shared queue behind a mutex, and work stealing. The jobs:\n"
-           "  hash    SHA-256 of the directory tree PATH, links not followed\n"
-           "  sort    all lines of its text files, in the order of LC_ALL=C sort\n"
-           "  queens  count the ways to place N queens on a board\n"
+           "Six jobs, each by four contestants with the same code and the same cut-offs: plain\n"
+           "calls, a static partition, one shared queue behind a mutex, and work stealing.\n"
+           "Three jobs that are hard to cut into equal pieces:\n"
+           "  hash     SHA-256 of the directory tree PATH, links not followed\n"
+           "  sort     all lines of its text files, in the order of LC_ALL=C sort\n"
+           "  queens   count the ways to place N queens on a board\n"
+           "and three that do not need stealing:\n"
+           "  coarse   64 equal tasks of some milliseconds\n"
+           "  handful  5 equal tasks\n"
+           "  flood    200,000 empty tasks from one thread\n"
            "Files are only read. Without PATH: the first of /usr/share/doc, /usr/share, /usr and\n"
            "/etc that is there and has 4 MiB.\n"
            "\n"

@@ -16,22 +16,12 @@
 
 #include <filch/base.h>
 
-enum { WIDE = 80, NO_WORKERS = 72, RESULT_SHOWN = 8 };
+enum { WIDE = 80, NO_WORKERS = 72, WRAP = 79, RESULT_SHOWN = 8 };
 
 static const char *verdict_word(job_verdict verdict)
 {
     static const char *const words[] = { "equal", "changed", "DIFFERS" };
     return words[verdict];
-}
-
-/* How often a contestant is as fast as the serial one; 0 if that cannot be said. */
-static const double LITTLE_GAIN = 1.25;
-
-static double speed_up(const demo_report *report, const demo_row *row, const demo_cell *cell)
-{
-    const double serial = demo_median_seconds(report, &row->cells[PAR_SERIAL]);
-    const double own = demo_median_seconds(report, cell);
-    return own > 0 ? serial / own : 0;
 }
 
 /* ---- table ---- */
@@ -48,7 +38,7 @@ static void print_heading(const demo_report *report)
     const tree_counts *const c = &report->counts;
     char size[CLI_NUMBER_BYTES];
     char limit[CLI_NUMBER_BYTES];
-    printf("filch %s, three jobs on %s\n", filch_version(), report->path);
+    printf("filch %s, six jobs, three of them on %s\n", filch_version(), report->path);
     print_count("machine  ", report->cpus, "CPU");
     print_count(" allowed; ", report->workers, "worker");
     print_count(" in each pool\ntree     ", c->files, "file");
@@ -71,11 +61,11 @@ static void print_heading(const demo_report *report)
 
 static void print_titles(unsigned columns)
 {
-    printf("%-7s%-13s%8s%9s", "job", "contestant", "time", "speed-up");
+    printf("%-8s%-13s%8s%9s", "job", "contestant", "time", "speed-up");
     if (columns >= NO_WORKERS) {
         printf("%9s", "tasks");
     }
-    printf("%8s", "steals");
+    printf("%7s", "steals");
     if (columns >= WIDE) {
         printf("%8s", "workers");
     }
@@ -94,8 +84,8 @@ static void print_number(bool known, uint64_t number, int width)
 static void print_cell(const demo_report *report, const demo_row *row, int i, unsigned columns)
 {
     const demo_cell *const cell = &row->cells[i];
-    const double factor = speed_up(report, row, cell);
-    printf("%-7s%-13s%6.3f s", i == 0 ? row->job : "", report->names[i],
+    const double factor = demo_speed_up(report, row, cell);
+    printf("%-8s%-13s%6.3f s", i == 0 ? row->job : "", report->names[i],
            demo_median_seconds(report, cell));
     if (factor > 0) {
         printf("%9.2f", factor);
@@ -103,26 +93,41 @@ static void print_cell(const demo_report *report, const demo_row *row, int i, un
         printf("%9s", "-");
     }
     if (columns >= NO_WORKERS) {
-        print_number(i != PAR_SERIAL, cell->forks, 9);
+        print_number(true, row->tasks, 9);
     }
-    print_number(i == PAR_STEALING, demo_median_steals(report, cell), 8);
+    print_number(i == CONTESTANT_STEALING, demo_median_steals(report, cell), 7);
     if (columns >= WIDE) {
         printf("%8u", report->threads[i]);
     }
     printf("  %-*.*s %s\n", RESULT_SHOWN, RESULT_SHOWN, cell->result, verdict_word(cell->verdict));
 }
 
-/* Two workers that gain next to nothing on every job have no second CPU to themselves. */
-static void print_hint(const demo_report *report)
+/* Words of a sentence, broken at 80 columns. */
+static void print_wrapped(const char *text)
 {
-    double best = 0;
+    int column = 0;
+    while (*text != '\0') {
+        const int length = (int)strcspn(text, " ");
+        if (column > 0 && column + 1 + length > WRAP) {
+            putchar('\n');
+            column = 0;
+        }
+        printf("%s%.*s", column > 0 ? " " : "", length, text);
+        column += length + (column > 0);
+        text += length + (text[length] == ' ');
+    }
+    putchar('\n');
+}
+
+/* If no job is judged the sentence says so already. */
+static void print_cpus(const demo_report *report)
+{
     for (int i = 0; i < DEMO_JOBS; i++) {
         const demo_row *const row = &report->rows[i];
-        const double factor = speed_up(report, row, &row->cells[PAR_STEALING]);
-        best = factor > best ? factor : best;
-    }
-    if (report->workers > 1 && best > 0 && best < LITTLE_GAIN) {
-        puts("No job gained much: other programs use the CPUs, or the jobs are small.");
+        if (demo_judges_any(report) && !demo_is_judged(report, row)) {
+            printf("%s: %.2f CPUs were free for %u workers, so its speed-ups are not judged.\n",
+                   row->job, demo_median_cpus(report, row), report->workers);
+        }
     }
 }
 
@@ -132,7 +137,7 @@ static void print_table(const demo_report *report)
     print_heading(report);
     print_titles(columns);
     for (int i = 0; i < DEMO_JOBS; i++) {
-        for (int k = 0; k < PAR_CONTESTANTS; k++) {
+        for (int k = 0; k < CONTESTANTS; k++) {
             print_cell(report, &report->rows[i], k, columns);
         }
     }
@@ -141,7 +146,11 @@ static void print_table(const demo_report *report)
     print_count("", report->steals, "steal");
     puts(report->workers == 1 ? ": with one worker there is nobody to steal from."
                               : " in all repeats together.");
-    print_hint(report);
+    char sentence[DEMO_SENTENCE_BYTES];
+    demo_sentence(report, sentence);
+    putchar('\n');
+    print_wrapped(sentence);
+    print_cpus(report);
     for (int i = 0; i < DEMO_JOBS; i++) {
         if (report->rows[i].note[0] != '\0') {
             printf("%s: %s\n", report->rows[i].job, report->rows[i].note);
@@ -180,13 +189,8 @@ static void print_json_cell(json *j, const demo_report *report, const demo_row *
     json_text(j, "contestant", report->names[i]);
     json_number(j, "workers", report->threads[i]);
     json_real(j, "seconds", demo_median_seconds(report, cell));
-    json_real(j, "speed_up", speed_up(report, row, cell));
-    if (i == PAR_SERIAL) {
-        json_null(j, "tasks");
-    } else {
-        json_number(j, "tasks", cell->forks);
-    }
-    if (i == PAR_STEALING) {
+    json_real(j, "speed_up", demo_speed_up(report, row, cell));
+    if (i == CONTESTANT_STEALING) {
         json_number(j, "steals", demo_median_steals(report, cell));
     } else {
         json_null(j, "steals");
@@ -205,9 +209,12 @@ static void print_json_row(json *j, const demo_report *report, const demo_row *r
 {
     json_open(j, NULL, '{');
     json_text(j, "job", row->job);
+    json_number(j, "tasks", row->tasks);
+    json_real(j, "cpus_free", demo_median_cpus(report, row));
+    json_bool(j, "judged", demo_is_judged(report, row));
     json_text(j, "note", row->note[0] != '\0' ? row->note : NULL);
     json_open(j, "contestants", '[');
-    for (int i = 0; i < PAR_CONTESTANTS; i++) {
+    for (int i = 0; i < CONTESTANTS; i++) {
         print_json_cell(j, report, row, i);
     }
     json_close(j, ']');
@@ -230,6 +237,9 @@ static void print_json(const demo_report *report)
         print_json_row(&j, report, &report->rows[i]);
     }
     json_close(&j, ']');
+    char sentence[DEMO_SENTENCE_BYTES];
+    demo_sentence(report, sentence);
+    json_text(&j, "sentence", sentence);
     json_number(&j, "steals", report->steals);
     json_real(&j, "seconds", report->seconds);
     json_bool(&j, "ok", !demo_has_difference(report) && !demo_lacks_steals(report));

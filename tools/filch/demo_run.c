@@ -10,7 +10,6 @@
 
 #include "progress.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <filch/base.h>
@@ -22,7 +21,7 @@ static void judge(job *j, demo_row *row, demo_cell *cell, job_verdict verdict)
 {
     memcpy(cell->result, j->result, sizeof cell->result);
     job_verdict worst = JOB_EQUAL;
-    for (int i = 0; i < PAR_CONTESTANTS; i++) {
+    for (int i = 0; i < CONTESTANTS; i++) {
         worst = row->cells[i].verdict > worst ? row->cells[i].verdict : worst;
     }
     if (verdict > worst) {
@@ -31,82 +30,66 @@ static void judge(job *j, demo_row *row, demo_cell *cell, job_verdict verdict)
     cell->verdict = verdict > cell->verdict ? verdict : cell->verdict;
 }
 
-/* One pass; the caller owns the place for the time and the steals. */
-static bool run_pass(job *j, par_contestant *on, demo_row *row, demo_cell *cell,
-                     double *out_seconds, uint64_t *out_steals)
+static double run_pass(job *j, const contestant *on)
 {
     if (j->prepare != NULL) {
         j->prepare(j->state);
     }
-    const uint64_t steals_before = par_steals(on);
-    (void)par_take_forks(on);
     const filch_time start = filch_time_now();
-    const bool ran = j->run(j->state, on);
-    *out_seconds = (double)(filch_time_now() - start) / 1e9;
-    *out_steals = par_steals(on) - steals_before;
-    cell->forks = par_take_forks(on);
-    if (ran) {
-        judge(j, row, cell, j->check(j->state));
-    }
-    return ran;
+    j->run(j->state, on);
+    return (double)(filch_time_now() - start) / 1e9;
 }
 
-static bool warm_up(job *j, par_contestant *contestants, demo_row *row)
+static void warm_up(job *j, const contestant *contestants, demo_row *row)
 {
-    for (int i = 0; i < PAR_CONTESTANTS; i++) {
-        double seconds;
-        uint64_t steals;
+    for (int i = 0; i < CONTESTANTS; i++) {
         progress_show("%s: warming up, %s", j->name, contestants[i].name);
-        if (!run_pass(j, &contestants[i], row, &row->cells[i], &seconds, &steals)) {
-            return false;
-        }
+        (void)run_pass(j, &contestants[i]);
+        judge(j, row, &row->cells[i], j->check(j->state));
     }
-    return true;
+    task_counter counter = { 0 };
+    const contestant counting = task_counter_contestant(&counter);
+    progress_show("%s: counting tasks", j->name);
+    (void)run_pass(j, &counting);
+    row->tasks = counter.tasks;
 }
 
-static bool run_job(job *j, par_contestant *contestants, demo_report *report, demo_row *row)
+static void run_job(job *j, const contestant *contestants, demo_report *report, demo_row *row)
 {
-    row->job = j->name;
-    if (!warm_up(j, contestants, row)) {
-        return false;
-    }
     const unsigned repeats = report->options->repeats;
+    row->job = j->name;
+    warm_up(j, contestants, row);
     for (unsigned repeat = 0; repeat < repeats; repeat++) {
-        for (unsigned turn = 0; turn < PAR_CONTESTANTS; turn++) {
-            const unsigned i = (repeat + turn) % PAR_CONTESTANTS;
+        row->cpus[repeat] = demo_measure_cpus(report->workers);
+        for (unsigned turn = 0; turn < CONTESTANTS; turn++) {
+            const unsigned i = (repeat + turn) % CONTESTANTS;
+            const contestant *const on = &contestants[i];
             demo_cell *const cell = &row->cells[i];
-            progress_show("%s: repeat %u of %u, %s", j->name, repeat + 1, repeats,
-                          contestants[i].name);
-            if (!run_pass(j, &contestants[i], row, cell, &cell->seconds[repeat],
-                          &cell->steals[repeat])) {
-                return false;
-            }
+            progress_show("%s: repeat %u of %u, %s", j->name, repeat + 1, repeats, on->name);
+            const uint64_t steals_before = on->design->life->steals(on->pool);
+            cell->seconds[repeat] = run_pass(j, on);
+            cell->steals[repeat] = on->design->life->steals(on->pool) - steals_before;
+            judge(j, row, cell, j->check(j->state));
             report->steals += cell->steals[repeat];
         }
     }
-    return true;
 }
 
-const char *demo_run(job jobs[DEMO_JOBS], par_contestant contestants[PAR_CONTESTANTS],
-                     demo_report *report)
+void demo_run(job jobs[DEMO_JOBS], const contestant contestants[CONTESTANTS], demo_report *report)
 {
-    for (int i = 0; i < PAR_CONTESTANTS; i++) {
+    for (int i = 0; i < CONTESTANTS; i++) {
         report->names[i] = contestants[i].name;
-        report->threads[i] = contestants[i].workers;
+        report->threads[i] = contestants[i].threads;
     }
-    report->workers = contestants[PAR_STEALING].workers;
     for (int i = 0; i < DEMO_JOBS; i++) {
-        if (!run_job(&jobs[i], contestants, report, &report->rows[i])) {
-            return "a pool refused the work";
-        }
+        run_job(&jobs[i], contestants, report, &report->rows[i]);
     }
-    return NULL;
 }
 
 bool demo_has_difference(const demo_report *report)
 {
     for (int i = 0; i < DEMO_JOBS; i++) {
-        for (int k = 0; k < PAR_CONTESTANTS; k++) {
+        for (int k = 0; k < CONTESTANTS; k++) {
             if (report->rows[i].cells[k].verdict == JOB_DIFFERS) {
                 return true;
             }
@@ -120,40 +103,8 @@ bool demo_lacks_steals(const demo_report *report)
     double seconds = 0;
     for (int i = 0; i < DEMO_JOBS; i++) {
         for (unsigned repeat = 0; repeat < report->options->repeats; repeat++) {
-            seconds += report->rows[i].cells[PAR_STEALING].seconds[repeat];
+            seconds += report->rows[i].cells[CONTESTANT_STEALING].seconds[repeat];
         }
     }
     return report->workers >= 2 && report->steals == 0 && seconds >= LEAST_WORK_SECONDS;
-}
-
-static int by_seconds(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a;
-    const uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-double demo_median_seconds(const demo_report *report, const demo_cell *cell)
-{
-    const unsigned n = report->options->repeats;
-    double sorted[DEMO_MOST_REPEATS];
-    memcpy(sorted, cell->seconds, sizeof sorted);
-    qsort(sorted, n, sizeof sorted[0], by_seconds);
-    return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-}
-
-uint64_t demo_median_steals(const demo_report *report, const demo_cell *cell)
-{
-    const unsigned n = report->options->repeats;
-    uint64_t sorted[DEMO_MOST_REPEATS];
-    memcpy(sorted, cell->steals, sizeof sorted);
-    qsort(sorted, n, sizeof sorted[0], by_number);
-    return sorted[n / 2];
 }

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "par.h"
+#include "contestant.h"
 #include "tree.h"
 
 typedef enum job_verdict {
@@ -24,7 +24,7 @@ typedef struct job {
     const char *name;
     void *state;
     void (*prepare)(void *state); /* may be NULL */
-    bool (*run)(void *state, par_contestant *on);
+    void (*run)(void *state, const contestant *on);
     job_verdict (*check)(void *state);
     void (*close)(void *state);
     char result[JOB_RESULT_BYTES]; /* of the last pass that was checked */
@@ -36,12 +36,25 @@ typedef struct job {
 bool hash_job_open(job *out_job, tree *t);
 bool sort_job_open(job *out_job, const tree_text *text);
 bool queens_job_open(job *out_job, unsigned board);
+bool coarse_job_open(job *out_job);
+bool handful_job_open(job *out_job);
+bool flood_job_open(job *out_job);
 
 /* Write the sorted lines of the last pass; false with errno set if that fails. */
 bool sort_job_save(const job *sort, const char *path);
 
 /* Lines the sort works on. */
 size_t sort_job_lines(const job *sort);
+
+/* Run `count` tasks that lie `stride` bytes apart; one alone has nothing to run beside it. */
+static inline void job_run_all(const design_cx *cx, design_task *first, size_t stride, size_t count)
+{
+    if (count == 1) {
+        first->fn(cx, first->arg);
+    } else if (count > 1) {
+        cx->on->all(cx, first, stride, count);
+    }
+}
 
 enum { QUEENS_LEAST = 1, QUEENS_MOST = 16 };
 

@@ -28,12 +28,6 @@ typedef struct hash_job {
     bool have_expected;
 } hash_job;
 
-/* The root task: the tree hangs on one piece of its own. */
-typedef struct root_task {
-    par_task task;
-    tree_entry *entry;
-} root_task;
-
 static bool digest_file(const tree_dir *dir, const tree_entry *entry, unsigned char *out_digest)
 {
     unsigned char buffer[BUFFER_BYTES];
@@ -101,43 +95,43 @@ __attribute__((noinline)) static void digest_listing(const tree_dir *dir, unsign
     (void)sha_end(&s, out_digest);
 }
 
-static void hash_piece(const par *p, par_task *self);
+static void hash_piece(const design_cx *cx, void *arg);
 
-static void hash_dir(const par *p, tree_dir *dir, unsigned char *out_digest)
+static void hash_dir(const design_cx *cx, tree_dir *dir, unsigned char *out_digest)
 {
     for (size_t i = 0; i < dir->piece_count; i++) {
-        dir->pieces[i].task.fn = hash_piece;
+        dir->pieces[i].task = (design_task){ .fn = hash_piece, .arg = &dir->pieces[i] };
     }
     if (dir->piece_count > 0) {
-        par_all(p, &dir->pieces[0].task, sizeof dir->pieces[0], dir->piece_count);
+        job_run_all(cx, &dir->pieces[0].task, sizeof dir->pieces[0], dir->piece_count);
     }
     digest_listing(dir, out_digest);
 }
 
-static void hash_piece(const par *p, par_task *self)
+static void hash_piece(const design_cx *cx, void *arg)
 {
-    const tree_piece *const piece = (const tree_piece *)self;
+    const tree_piece *const piece = arg;
     for (size_t i = piece->first; i < piece->first + piece->count; i++) {
         tree_entry *const entry = &piece->dir->entries[i];
         if (entry->kind == TREE_DIRECTORY) {
-            hash_dir(p, entry->dir, entry->digest);
+            hash_dir(cx, entry->dir, entry->digest);
         } else {
             digest_leaf(piece->dir, entry, entry->digest);
         }
     }
 }
 
-static void hash_root(const par *p, par_task *self)
+static void hash_root(const design_cx *cx, void *arg)
 {
-    tree_entry *const entry = ((root_task *)self)->entry;
-    hash_dir(p, entry->dir, entry->digest);
+    tree_entry *const entry = arg;
+    hash_dir(cx, entry->dir, entry->digest);
 }
 
-static bool run_hash(void *state, par_contestant *on)
+static void run_hash(void *state, const contestant *on)
 {
     hash_job *const h = state;
-    root_task root = { .task = { .fn = hash_root }, .entry = &h->t->root };
-    return par_run(on, &root.task);
+    design_task root = { .fn = hash_root, .arg = &h->t->root };
+    on->design->life->run(on->pool, &root);
 }
 
 /* Old digests must not pass for new ones. */

@@ -28,7 +28,7 @@ typedef struct queens_job {
 
 /* The rows above are filled; what they attack in this row. */
 typedef struct placement {
-    par_task task;
+    design_task task;
     const queens_job *of;
     unsigned row;
     uint32_t columns;
@@ -67,9 +67,9 @@ static uint64_t with_mirror_image(const placement *first)
     return first->columns == first->of->middle ? first->found : 2 * first->found;
 }
 
-static void place_row(const par *p, par_task *self)
+static void place_row(const design_cx *cx, void *arg)
 {
-    placement *const here = (placement *)self;
+    placement *const here = arg;
     const queens_job *const q = here->of;
     if (here->row >= FORK_ROWS || here->columns == q->board) {
         here->found = count_below(here->columns, here->falling, here->rising, q->board);
@@ -79,27 +79,27 @@ static void place_row(const par *p, par_task *self)
     size_t count = 0;
     for (uint32_t open = open_columns(here); open != 0; open &= open - 1) {
         const uint32_t queen = open & (~open + 1);
-        next[count++] = (placement){ .task = { .fn = place_row },
-                                     .of = q,
-                                     .row = here->row + 1,
-                                     .columns = here->columns | queen,
-                                     .falling = (here->falling | queen) << 1,
-                                     .rising = (here->rising | queen) >> 1 };
+        next[count] = (placement){ .task = { .fn = place_row, .arg = &next[count] },
+                                   .of = q,
+                                   .row = here->row + 1,
+                                   .columns = here->columns | queen,
+                                   .falling = (here->falling | queen) << 1,
+                                   .rising = (here->rising | queen) >> 1 };
+        count++;
     }
     here->found = 0;
-    par_all(p, &next[0].task, sizeof next[0], count);
+    job_run_all(cx, &next[0].task, sizeof next[0], count);
     for (size_t i = 0; i < count; i++) {
         here->found += here->row == 0 ? with_mirror_image(&next[i]) : next[i].found;
     }
 }
 
-static bool run_queens(void *state, par_contestant *on)
+static void run_queens(void *state, const contestant *on)
 {
     queens_job *const q = state;
-    placement root = { .task = { .fn = place_row }, .of = q };
-    const bool ran = par_run(on, &root.task);
+    placement root = { .task = { .fn = place_row, .arg = &root }, .of = q };
+    on->design->life->run(on->pool, &root.task);
     q->found = root.found;
-    return ran;
 }
 
 static job_verdict check_queens(void *state)

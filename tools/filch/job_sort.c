@@ -103,7 +103,7 @@ static void sort_plain(line *data, line *scratch, size_t count, bool into_scratc
 /* ---- in parallel ---- */
 
 typedef struct merge_task {
-    par_task task;
+    design_task task;
     const line *a;
     const line *b;
     size_t a_count;
@@ -112,7 +112,7 @@ typedef struct merge_task {
 } merge_task;
 
 typedef struct sort_task {
-    par_task task;
+    design_task task;
     line *data;
     line *scratch;
     size_t count;
@@ -137,9 +137,9 @@ static size_t count_before(const line *lines, size_t count, const line *pivot, b
 }
 
 /* Halve the longer run and cut the other where it fits; equal lines stay in order (a before b). */
-static void merge_lines(const par *p, par_task *self)
+static void merge_lines(const design_cx *cx, void *arg)
 {
-    const merge_task *const m = (const merge_task *)self;
+    const merge_task *const m = arg;
     if (m->a_count + m->b_count <= MERGE_LINES) {
         merge_plain(m->a, m->a_count, m->b, m->b_count, m->out);
         return;
@@ -151,58 +151,59 @@ static void merge_lines(const par *p, par_task *self)
     } else {
         a_cut = count_before(m->a, m->a_count, &m->b[b_cut], true);
     }
-    merge_task low = { .task = { .fn = merge_lines },
+    merge_task low = { .task = { .fn = merge_lines, .arg = &low },
                        .a = m->a,
                        .b = m->b,
                        .a_count = a_cut,
                        .b_count = b_cut,
                        .out = m->out };
-    merge_task high = { .task = { .fn = merge_lines },
+    merge_task high = { .task = { .fn = merge_lines, .arg = &high },
                         .a = m->a + a_cut,
                         .b = m->b + b_cut,
                         .a_count = m->a_count - a_cut,
                         .b_count = m->b_count - b_cut,
                         .out = m->out + a_cut + b_cut };
-    par_pair(p, &low.task, &high.task);
+    cx->on->pair(cx, &low.task, &high.task);
 }
 
-static void sort_lines(const par *p, par_task *self)
+static void sort_lines(const design_cx *cx, void *arg)
 {
-    const sort_task *const s = (const sort_task *)self;
+    const sort_task *const s = arg;
     if (s->count <= FORK_LINES) {
         sort_plain(s->data, s->scratch, s->count, s->into_scratch);
         return;
     }
     const size_t half = s->count / 2;
-    sort_task low = { .task = { .fn = sort_lines },
+    sort_task low = { .task = { .fn = sort_lines, .arg = &low },
                       .data = s->data,
                       .scratch = s->scratch,
                       .count = half,
                       .into_scratch = !s->into_scratch };
-    sort_task high = { .task = { .fn = sort_lines },
+    sort_task high = { .task = { .fn = sort_lines, .arg = &high },
                        .data = s->data + half,
                        .scratch = s->scratch + half,
                        .count = s->count - half,
                        .into_scratch = !s->into_scratch };
-    par_pair(p, &low.task, &high.task);
+    cx->on->pair(cx, &low.task, &high.task);
     const line *const from = s->into_scratch ? s->data : s->scratch;
     merge_task merge = { .a = from,
                          .b = from + half,
                          .a_count = half,
                          .b_count = s->count - half,
                          .out = s->into_scratch ? s->scratch : s->data };
-    merge_lines(p, &merge.task);
+    merge_lines(cx, &merge);
 }
 
 /* ---- the job ---- */
 
-static bool run_sort(void *state, par_contestant *on)
+static void run_sort(void *state, const contestant *on)
 {
     sort_job *const s = state;
-    sort_task root = {
-        .task = { .fn = sort_lines }, .data = s->work, .scratch = s->scratch, .count = s->count
-    };
-    return par_run(on, &root.task);
+    sort_task root = { .task = { .fn = sort_lines, .arg = &root },
+                       .data = s->work,
+                       .scratch = s->scratch,
+                       .count = s->count };
+    on->design->life->run(on->pool, &root.task);
 }
 
 static void prepare_sort(void *state)

@@ -16,7 +16,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *summary;
 } commands[] = {
-    { "demo", demo_main, "three parallel jobs on your files: serial, one shared queue, stealing" },
+    { "demo", demo_main, "six parallel jobs, three on your files: who wins, and why" },
     { "stats", stats_main, "run a small mixed workload and print the counters of the pool" },
     { "cpus", cpus_main, "print the CPUs this process may use" },
 };

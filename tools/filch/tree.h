@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "par.h"
+#include "bench/designs/design.h"
 #include "sha.h"
 
 /* The letters are part of what a directory's hash covers. */
@@ -40,7 +40,7 @@ typedef struct tree_entry {
 
 /* A task of the hash: one directory, one big file, or a few small files. */
 typedef struct tree_piece {
-    par_task task;
+    design_task task;
     tree_dir *dir;
     size_t first; /* entries first to first + count - 1 */
     size_t count;
