@@ -34,7 +34,7 @@ typedef struct filch_loop {
     unsigned participants; /* threads that take part at most, the caller included; their slots are
                               below this number; 0: as many as the pool has workers */
     size_t grain;          /* indices of a piece: piece k is [k * grain, (k + 1) * grain), the last
-                              may be short; 0: n / (64 * workers), at least 1 */
+                              may be short; 0: measured, see below */
     uintptr_t reserved[4];
 } filch_loop;
 
@@ -47,7 +47,10 @@ typedef struct filch_loop {
     }
 
 /* Call `body` so that each index below n is covered exactly once. n = 0 is FILCH_OK, without a
- * call. NULL options: automatic grain.
+ * call. NULL options: no grain. Without one the caller runs the first indices alone, for about
+ * 5 us, and a loop that is over by then shares nothing; the rest is cut into pieces of about a
+ * microsecond or 1/64 of a worker's share, what is more. Less than 64 indices a participant are
+ * taken for big ones and shared at once, one by one.
  * Threads: the one `cx` was given to.    Blocks: until all calls have returned.
  * Order:   writes before the loop are visible to the calls, theirs to the caller afterwards.
  * Fails:   FILCH_E_INVALID: body or cx is NULL, bad options; nothing was called. Without memory

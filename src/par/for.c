@@ -4,6 +4,9 @@
  * empty. A range says nothing but which units nobody has taken yet, so an old value in a CAS is
  * as good as a new one with the same bits.
  *
+ * Without a grain the caller runs the first indices alone, until it knows what one of them costs;
+ * a loop that is over by then was not worth waking anybody.
+ *
  * The caller is participant 0. Others are admitted through the pool's board until the loop closes;
  * the caller then waits for those inside, and runs nothing meanwhile. */
 #include <filch/parallel.h>
@@ -11,11 +14,15 @@
 #include "base/compiler.h"
 #include "par/caller.h"
 #include "par/split.h"
+#include "plat/plat.h"
 
 #include <string.h>
 
 enum {
-    UNITS_PER_WORKER = 64, /* automatic grain: the last unit costs at most 1/64 of a share */
+    UNITS_PER_WORKER = 64, /* automatic grain: the last unit costs at most 1/64 of a share, */
+    LEAST_UNITS = 16,      /* or 1/16 where units of 1/64 would be shorter than UNIT_NS */
+    UNIT_NS = 1000,        /* taking a unit, some 20 ns, is 2 % of it */
+    PROBE_NS = 5000,       /* about what waking a thread costs the waker */
     STEAL_SWEEPS = 2       /* a thief between its CAS and its store hides a range for a moment */
 };
 
@@ -33,6 +40,7 @@ typedef struct loop {
     void *ctx;                /* I */
     size_t n;                 /* I */
     size_t grain;             /* I */
+    size_t first_index;       /* I: of unit 0 */
     size_t first_unit;        /* I: of this block */
     part *parts;              /* I */
     unsigned most;            /* I: participants asked for */
@@ -102,7 +110,7 @@ static bool steal_units(loop *job, unsigned slot)
 
 static void run_unit(filch_cx *cx, const loop *job, uint64_t unit, unsigned slot)
 {
-    const size_t lo = (job->first_unit + (size_t)unit) * job->grain;
+    const size_t lo = job->first_index + (job->first_unit + (size_t)unit) * job->grain;
     const size_t hi = job->n - lo > job->grain ? lo + job->grain : job->n;
     job->body(cx, job->ctx, (filch_range){ lo, hi, slot });
 }
@@ -207,13 +215,50 @@ static void run_block(filch_cx *cx, loop *job, uint64_t units)
     filchi_spi_scratch_release(cx, mark);
 }
 
-static size_t choose_grain(const filch_loop *options, size_t n, unsigned workers)
+/* Run the first indices on the caller, twice as many each time, until they have taken PROBE_NS.
+ * Returns how many it ran. */
+static size_t probe(filch_cx *cx, const loop *job, int64_t *out_ns)
 {
-    if (options != NULL && options->grain != 0) {
-        return options->grain;
-    }
-    const size_t grain = n / ((size_t)UNITS_PER_WORKER * workers);
+    const size_t most = job->n / ((size_t)LEAST_UNITS * job->most);
+    const int64_t began = filchi_clock_ns();
+    const bool isolated = filchi_spi_isolate(cx, true);
+    size_t done = 0;
+    size_t next = 1;
+    do {
+        const size_t count = next < job->n - done ? next : job->n - done;
+        job->body(cx, job->ctx, (filch_range){ done, done + count, 0 });
+        done += count;
+        next = 2 * next < most ? 2 * next : most;
+        *out_ns = filchi_clock_ns() - began;
+    } while (done < job->n && *out_ns < PROBE_NS);
+    (void)filchi_spi_isolate(cx, isolated);
+    return done;
+}
+
+/* Units of 1/64 of a share; of UNIT_NS if that is more, but no more than 1/16 of a share, since
+ * the indices that were run may have been the cheap ones. */
+static size_t measured_grain(size_t left, unsigned participants, size_t done, int64_t ns)
+{
+    const size_t share = left / participants;
+    const double worth = (double)UNIT_NS * (double)done / (double)ns;
+    const size_t most = share / LEAST_UNITS;
+    const size_t least = share / UNITS_PER_WORKER;
+    const size_t wanted = worth < (double)most ? (size_t)worth : most;
+    const size_t grain = wanted > least ? wanted : least;
     return grain != 0 ? grain : 1;
+}
+
+/* Few indices are taken for big ones: they are shared at once, one by one. Otherwise the first
+ * ones run here, which makes a loop longer by PROBE_NS and one index of many. */
+static void choose_grain(filch_cx *cx, loop *job)
+{
+    if (job->n / UNITS_PER_WORKER < job->most || job->most == 1) {
+        job->grain = job->most > 1 ? 1 : job->n / UNITS_PER_WORKER + 1;
+        return;
+    }
+    int64_t ns = 0;
+    job->first_index = probe(cx, job, &ns);
+    job->grain = measured_grain(job->n - job->first_index, job->most, job->first_index, ns);
 }
 
 static void run_loop(filch_cx *cx, size_t n, filch_range_fn *body, void *ctx,
@@ -224,8 +269,13 @@ static void run_loop(filch_cx *cx, size_t n, filch_range_fn *body, void *ctx,
     if (options != NULL && options->participants != 0 && options->participants < workers) {
         job.most = options->participants;
     }
-    job.grain = choose_grain(options, n, workers);
-    uint64_t left = n / job.grain + (n % job.grain != 0);
+    if (options != NULL && options->grain != 0) {
+        job.grain = options->grain;
+    } else {
+        choose_grain(cx, &job);
+    }
+    const size_t rest = n - job.first_index;
+    uint64_t left = rest / job.grain + (rest % job.grain != 0);
     while (left != 0) {
         const uint64_t units = left < max_block_units ? left : max_block_units;
         run_block(cx, &job, units);
