@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pools: their life, their roots, and what they do at shutdown, fork, exit and dlclose.
  *
- * A pool is a fixed set of workers (threads). Each owns two Chase-Lev deques: forks, and detached
+ * A pool is a set of workers (threads). Each owns two Chase-Lev deques: forks, and detached
  * tasks; foreign threads (all that are not workers of this pool) hand work in through one bounded
  * queue, the injector. An idle worker steals from random victims, then parks and uses no CPU.
  *
@@ -38,12 +38,14 @@ FILCH_BEGIN_DECLS
 typedef struct filch_pool_config {
     size_t size;
     unsigned flags;
-    unsigned workers;   /* 0: as many as filch_cpus_allowed(); at most FILCH_MAX_WORKERS */
-    size_t stack_bytes; /* of each worker, within FILCH_MIN/MAX_STACK_BYTES; 0: 8 MiB on every
+    unsigned workers;     /* 0: as many as filch_cpus_allowed(); at most FILCH_MAX_WORKERS */
+    unsigned max_workers; /* filch_pool_resize can go up to this; 0, or less than `workers`: to
+                             `workers` */
+    size_t stack_bytes;   /* of each worker, within FILCH_MIN/MAX_STACK_BYTES; 0: 8 MiB on every
                            libc */
-    size_t queue_tasks; /* capacity of the injector, rounded up to a power of two, at most
+    size_t queue_tasks;   /* capacity of the injector, rounded up to a power of two, at most
                            FILCH_MAX_QUEUE_TASKS; 0: 1024 */
-    const char *name;   /* prefix of the thread names "<name>-<worker>", cut so that the number fits
+    const char *name; /* prefix of the thread names "<name>-<worker>", cut so that the number fits
                            into 15 bytes; NULL: "filch" */
     void (*on_start)(void *hook_arg, unsigned worker); /* on each worker before its first task */
     void (*on_stop)(void *hook_arg, unsigned worker);  /* on each worker after its last task */
@@ -54,7 +56,7 @@ typedef struct filch_pool_config {
 
 #define FILCH_POOL_CONFIG_INIT                                                                     \
     {                                                                                              \
-        sizeof(filch_pool_config), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL,                       \
+        sizeof(filch_pool_config), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL,                    \
         {                                                                                          \
             0, 0, 0, 0, 0, 0                                                                       \
         }                                                                                          \
@@ -70,9 +72,19 @@ typedef struct filch_pool_config {
  *          workers_asked). */
 FILCH_API filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool);
 
-/* Workers the pool has; slots a loop may use (workers + 1).  Threads: any.  0 for NULL. */
+/* Workers on duty; workers there can be; slots a loop may use (the latter + 1), which does not
+ * change.  Threads: any.  0 for NULL. */
 FILCH_API unsigned filch_pool_workers(const filch_pool *pool);
+FILCH_API unsigned filch_pool_max_workers(const filch_pool *pool);
 FILCH_API unsigned filch_slots(const filch_pool *pool);
+
+/* Change how many workers take work, from 1 to filch_pool_max_workers. Those who are too many finish
+ * what they run - a task, a piece of a loop - and rest; what they have queued is taken by others.
+ * More are woken, or started if they have no thread yet (then on_start runs).
+ * Threads: any, workers too.   Blocks: while threads are started.
+ * Fails:   FILCH_E_INVALID, FILCH_E_CLOSED (the workers are being stopped), FILCH_E_FORKED;
+ *          FILCH_E_THREAD: not all threads could be had, the pool has grown as far as it could. */
+FILCH_API filch_status filch_pool_resize(filch_pool *pool, unsigned workers);
 
 /* How to shut down. */
 typedef enum filch_shutdown_mode {
@@ -129,8 +141,8 @@ FILCH_API filch_status filch_pool_wait_quiet(filch_pool *pool, filch_time until)
  * paths, callbacks are given their context.  Threads: any. */
 FILCH_API filch_cx *filch_here(void);
 
-/* The pool that `cx` belongs to, and the number of the worker (0 to workers - 1; workers for a
- * foreign thread that takes part in a loop).  Threads: the one `cx` was given to. */
+/* The pool that `cx` belongs to, and the number of the worker (below filch_pool_max_workers; just
+ * that for a foreign thread that takes part in a loop).  Threads: the one `cx` was given to. */
 FILCH_API filch_pool *filch_cx_pool(const filch_cx *cx);
 FILCH_API unsigned filch_cx_worker(const filch_cx *cx);
 

@@ -28,7 +28,8 @@ typedef struct filch_worker_stats {
 /* Of a pool. accepted = ran + cancelled once the pool is quiet. */
 typedef struct filch_stats {
     size_t size;              /* sizeof(filch_stats), set by the caller */
-    unsigned workers;         /* workers there are */
+    unsigned workers;         /* workers on duty */
+    unsigned max_workers;     /* workers there can be */
     unsigned workers_asked;   /* workers the configuration asked for */
     size_t queue_tasks;       /* capacity of the injector */
     const char *park_backend; /* "futex" or "condvar" */
@@ -36,12 +37,13 @@ typedef struct filch_stats {
     uint64_t refused;         /* tasks and roots refused: closed, full, or without memory */
     uint64_t pending;         /* accepted and not ended, plus threads inside such a call */
     uint64_t queue_waits;     /* times a foreign thread waited because the injector was full */
+    uint64_t resizes;         /* times the number of workers on duty changed */
     filch_worker_stats total; /* summed over the workers */
 } filch_stats;
 
 #define FILCH_STATS_INIT                                                                           \
     {                                                                                              \
-        sizeof(filch_stats), 0, 0, 0, NULL, 0, 0, 0, 0,                                            \
+        sizeof(filch_stats), 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0,                                      \
         {                                                                                          \
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                                     \
         }                                                                                          \

@@ -15,7 +15,8 @@ static bool in_limits(const filch_pool_config *config)
     static const filch_pool_config empty = FILCH_POOL_CONFIG_INIT;
     const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO;
     return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
-           config->workers <= FILCH_MAX_WORKERS && config->queue_tasks <= FILCH_MAX_QUEUE_TASKS &&
+           config->workers <= FILCH_MAX_WORKERS && config->max_workers <= FILCH_MAX_WORKERS &&
+           config->queue_tasks <= FILCH_MAX_QUEUE_TASKS &&
            (config->stack_bytes == 0 || (config->stack_bytes >= FILCH_MIN_STACK_BYTES &&
                                          config->stack_bytes <= FILCH_MAX_STACK_BYTES)) &&
            filchi_allocator_valid(config->allocator) &&
@@ -35,6 +36,8 @@ filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *
     if (out_config->workers > FILCH_MAX_WORKERS) {
         out_config->workers = FILCH_MAX_WORKERS;
     }
+    out_config->max_workers =
+        from->max_workers > out_config->workers ? from->max_workers : out_config->workers;
     out_config->stack_bytes = from->stack_bytes != 0 ? from->stack_bytes : default_stack_bytes;
     out_config->queue_tasks = from->queue_tasks != 0 ? from->queue_tasks : DEFAULT_QUEUE_TASKS;
     strncpy(out_config->name, from->name != NULL ? from->name : default_name,

@@ -16,7 +16,7 @@ enum {
 bool filchi_may_help(const filch_cx *cx)
 {
     return !cx->isolated && cx->worker != NULL && cx->help_depth < MAX_HELP_DEPTH &&
-           filchi_stack_pointer() > cx->help_floor;
+           filchi_stack_pointer() > cx->help_floor && !filchi_worker_off_duty(cx->worker);
 }
 
 static void help(filch_cx *cx, filch_item item)

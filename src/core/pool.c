@@ -24,6 +24,9 @@ static filch_status init_parts(filch_pool *pool)
     if (!filchi_eventcount_init(&pool->quiet, &pool->quiet_waiters, FILCHI_WAKE_OLDEST)) {
         goto fail_quiet;
     }
+    if (!filchi_eventcount_init(&pool->resting, &pool->resting_workers, FILCHI_WAKE_OLDEST)) {
+        goto fail_resting;
+    }
     if (!filchi_board_init(&pool->board)) {
         goto fail_board;
     }
@@ -41,6 +44,8 @@ fail_injector:
 fail_nodes:
     filchi_board_destroy(&pool->board);
 fail_board:
+    filchi_eventcount_destroy(&pool->resting);
+fail_resting:
     filchi_eventcount_destroy(&pool->quiet);
 fail_quiet:
     filchi_eventcount_destroy(&pool->room);
@@ -59,6 +64,7 @@ static void destroy_parts(filch_pool *pool)
     filchi_job_nodes_free(&pool->nodes.spare, &pool->config.allocator);
     filchi_mutex_destroy(&pool->nodes.lock);
     filchi_board_destroy(&pool->board);
+    filchi_eventcount_destroy(&pool->resting);
     filchi_eventcount_destroy(&pool->quiet);
     filchi_eventcount_destroy(&pool->room);
     filchi_sleep_destroy(&pool->sleep);
@@ -68,8 +74,9 @@ static void destroy_parts(filch_pool *pool)
 
 static void destroy_workers(filch_pool *pool)
 {
-    const size_t bytes = pool->workers_asked * sizeof(filchi_worker *);
-    for (unsigned i = 0; pool->workers != NULL && i < pool->workers_asked; i++) {
+    const unsigned places = pool->config.max_workers;
+    const size_t bytes = places * sizeof(filchi_worker *);
+    for (unsigned i = 0; pool->workers != NULL && i < places; i++) {
         if (pool->workers[i] != NULL) {
             filchi_worker_destroy(pool->workers[i]);
         }
@@ -79,13 +86,13 @@ static void destroy_workers(filch_pool *pool)
 
 static filch_status create_workers(filch_pool *pool)
 {
-    const unsigned asked = pool->config.workers;
-    pool->workers_asked = asked;
-    pool->workers = filchi_alloc_zeroed(&pool->config.allocator, asked * sizeof(filchi_worker *));
+    const unsigned places = pool->config.max_workers;
+    pool->workers_asked = pool->config.workers;
+    pool->workers = filchi_alloc_zeroed(&pool->config.allocator, places * sizeof(filchi_worker *));
     if (pool->workers == NULL) {
         return FILCH_E_NOMEM;
     }
-    for (unsigned i = 0; i < asked; i++) {
+    for (unsigned i = 0; i < places; i++) {
         pool->workers[i] = filchi_worker_create(pool, i);
         if (pool->workers[i] == NULL) {
             return FILCH_E_NOMEM;
@@ -108,10 +115,11 @@ static void free_pool(filch_pool *pool)
 static void free_pool_forked(filch_pool *pool)
 {
     const filch_allocator allocator = pool->config.allocator;
-    for (unsigned i = 0; i < pool->workers_asked; i++) {
+    const unsigned places = pool->config.max_workers;
+    for (unsigned i = 0; i < places; i++) {
         filchi_free(&allocator, pool->workers[i], sizeof(*pool->workers[i]));
     }
-    filchi_free(&allocator, pool->workers, pool->workers_asked * sizeof(filchi_worker *));
+    filchi_free(&allocator, pool->workers, places * sizeof(filchi_worker *));
     filchi_injector_fini(&pool->injector);
     pool->alive = 0;
     filchi_free(&allocator, pool, sizeof(*pool));
@@ -120,14 +128,17 @@ static void free_pool_forked(filch_pool *pool)
 /* Tell the workers to end, and wake them. */
 static void stop_workers(filch_pool *pool)
 {
-    /* [STOP-2] seq_cst, pairs with STOP-1: a worker that misses it is on the list we wake. */
+    filchi_mutex_lock(&pool->gate);
+    /* [STOP-2] seq_cst, pairs with STOP-1: a worker that misses it is on a list we wake. */
     filchi_store_seq_cst_u32(&pool->stop, 1);
+    filchi_mutex_unlock(&pool->gate);
     filchi_sleep_wake_all(pool);
+    filchi_pool_wake_resting(pool);
 }
 
 static void join_workers(filch_pool *pool)
 {
-    for (unsigned i = 0; i < pool->worker_count; i++) {
+    for (unsigned i = 0; i < pool->started; i++) {
         filchi_thread_join(&pool->workers[i]->thread);
     }
 }
@@ -138,21 +149,16 @@ static filch_status start_workers(filch_pool *pool)
     const filchi_config *config = &pool->config;
     filch_status status = FILCH_OK;
     filchi_mutex_lock(&pool->gate);
-    while (status == FILCH_OK && pool->worker_count < config->workers) {
-        filchi_worker *worker = pool->workers[pool->worker_count];
-        char name[FILCHI_THREAD_NAME_BYTES];
-        filchi_config_thread_name(config->name, worker->index, name);
-        if (filchi_thread_start(&worker->thread, filchi_worker_main, worker, config->stack_bytes,
-                                name)) {
-            pool->worker_count++;
-        } else {
-            status = FILCH_E_THREAD;
-        }
+    const unsigned started = filchi_pool_start_workers(pool, config->workers);
+    if (started < config->workers) {
+        status = FILCH_E_THREAD;
     }
     const bool strict = (config->flags & FILCH_POOL_STRICT) != 0;
-    if (pool->worker_count != 0 && !strict) {
+    if (started != 0 && !strict) {
         status = FILCH_OK; /* smaller than asked for; statistics say so */
     }
+    pool->worker_count = config->max_workers > config->workers ? config->max_workers : started;
+    filchi_store_relaxed_u32(&pool->active, started);
     pool->given_up = status != FILCH_OK;
     filchi_mutex_unlock(&pool->gate);
     if (status != FILCH_OK) {
@@ -306,16 +312,6 @@ filch_pool *filch_default_pool(void)
         made->is_default = false;
         (void)filch_pool_destroy(made);
     }
-}
-
-unsigned filch_pool_workers(const filch_pool *pool)
-{
-    return pool != NULL ? pool->worker_count : 0;
-}
-
-unsigned filch_slots(const filch_pool *pool)
-{
-    return pool != NULL ? pool->worker_count + 1 : 0;
 }
 
 filch_status filch_pool_wait_quiet(filch_pool *pool, filch_time until)

@@ -15,6 +15,7 @@
 typedef struct filchi_config {
     unsigned flags;
     unsigned workers;
+    unsigned max_workers; /* at least `workers` */
     size_t stack_bytes;
     size_t queue_tasks;
     char name[FILCHI_THREAD_NAME_BYTES];
@@ -53,22 +54,27 @@ struct filch_pool {
     filchi_atomic_u64 quiet_waiters;                           /* A */
     filchi_eventcount quiet;                                   /* no task is pending */
     filchi_board board;                                        /* open loops */
+    filchi_atomic_u64 resting_workers;                         /* A */
+    filchi_eventcount resting;                                 /* workers off duty */
     filchi_node_store nodes;                                   /* spare nodes for detached tasks */
     filchi_atomic_u64 refused;                                 /* A: counter */
     filchi_atomic_u64 room_waits;                              /* A: counter */
+    filchi_atomic_u64 resizes;                                 /* A: counter */
     filchi_atomic_u32 stop;                                    /* A: the workers shall end */
-    bool given_up;           /* I: create failed; the workers end without a hook */
-    filchi_mutex gate;       /* held by create until worker_count is known */
-    filchi_mutex life;       /* held by shutdown */
-    bool stopped;            /* L: the threads are joined */
-    bool is_default;         /* I */
-    uint32_t alive;          /* FILCHI_POOL_ALIVE until it is freed; debug builds look */
-    uint32_t generation;     /* I: filchi_fork_generation() of its process */
-    uint32_t search_rounds;  /* I: tries before an idle worker parks */
-    unsigned worker_count;   /* I */
-    unsigned workers_asked;  /* I */
-    filchi_worker **workers; /* I: workers_asked of them; worker_count have a thread */
-    filchi_config config;    /* I */
+    filchi_atomic_u32 active; /* A: workers on duty; written under `gate` */
+    bool given_up;            /* I: create failed; the workers end without a hook */
+    filchi_mutex gate;        /* held by create until worker_count is known, then by resize */
+    unsigned started;         /* under `gate`: workers that have a thread */
+    filchi_mutex life;        /* held by shutdown */
+    bool stopped;             /* L: the threads are joined */
+    bool is_default;          /* I */
+    uint32_t alive;           /* FILCHI_POOL_ALIVE until it is freed; debug builds look */
+    uint32_t generation;      /* I: filchi_fork_generation() of its process */
+    uint32_t search_rounds;   /* I: tries before an idle worker parks */
+    unsigned worker_count;    /* I: workers there can be */
+    unsigned workers_asked;   /* I: to begin with */
+    filchi_worker **workers;  /* I: config.max_workers of them */
+    filchi_config config;     /* I */
 };
 
 bool filchi_pool_forked(const filch_pool *pool);
@@ -88,6 +94,11 @@ void filchi_pool_task_ended(filch_pool *pool);
 
 /* Wait until no task is pending and nobody is inside a call. FILCH_E_TIMEOUT, FILCH_E_NOMEM. */
 filch_status filchi_pool_wait_account(filch_pool *pool, filch_time until);
+
+/* Under `gate`: start threads until `wanted` workers have one; returns how many of these do. */
+unsigned filchi_pool_start_workers(filch_pool *pool, unsigned wanted);
+/* All that are off duty look again whether they are. */
+void filchi_pool_wake_resting(filch_pool *pool);
 
 /* Hand a job in from a foreign thread that has entered; waits while the injector is full. */
 void filchi_pool_inject(filch_pool *pool, const filchi_job *job);

@@ -94,6 +94,11 @@ void filchi_guest_leave(filchi_guest *guest)
     filchi_pool_caller_exit(pool);
 }
 
+bool filchi_spi_off_duty(const filch_cx *cx)
+{
+    return cx->worker != NULL && filchi_worker_off_duty(cx->worker);
+}
+
 bool filchi_spi_forked(const filch_pool *pool)
 {
     return filchi_pool_forked(pool);
@@ -110,6 +115,7 @@ filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
     const uint64_t account = filchi_load_relaxed_u64(&pool->account);
     return (filchi_spi_figures){
         .workers_asked = pool->workers_asked,
+        .resizes = filchi_load_relaxed_u64(&pool->resizes),
         .queue_tasks = filchi_injector_capacity(&pool->injector),
         .injected = filchi_injector_count(&pool->injector),
         .refused = filchi_load_relaxed_u64(&pool->refused),

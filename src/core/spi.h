@@ -46,11 +46,15 @@ void filchi_guest_leave(filchi_guest *guest);
 /* Pools. */
 
 bool filchi_spi_forked(const filch_pool *pool);
+
+/* Should this lane's thread leave what it shares with others? Not a guest. */
+bool filchi_spi_off_duty(const filch_cx *cx);
 const filchi_counters *filchi_spi_counters(const filch_pool *pool, unsigned worker);
 
 /* Pool-wide figures for filch_stats_read. */
 typedef struct filchi_spi_figures {
     unsigned workers_asked;
+    uint64_t resizes;
     size_t queue_tasks;
     uint64_t injected;
     uint64_t refused;

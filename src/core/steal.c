@@ -47,36 +47,41 @@ static bool join_loop(filchi_worker *thief, filch_item *out_item)
     return true;
 }
 
-static uint32_t tries_among(uint32_t workers)
+static bool steal_any_from(filchi_worker *thief, filchi_worker *victim, filch_item *out_item)
 {
-    return workers - 1 < TRIES ? workers - 1 : TRIES;
+    return steal_fork_from(thief, victim, out_item) || steal_from(thief, &victim->tasks, out_item);
+}
+
+typedef bool steal_fn(filchi_worker *thief, filchi_worker *victim, filch_item *out_item);
+
+/* A few of the workers on duty, and one of the others: they may have left something. */
+static bool try_victims(filchi_worker *thief, steal_fn *steal, filch_item *out_item)
+{
+    filch_pool *pool = thief->cx.pool;
+    /* relaxed: which victims are worth a try is a guess */
+    const uint32_t active = filchi_load_relaxed_u32(&pool->active);
+    const uint32_t off_duty = pool->worker_count - active;
+    for (uint32_t i = active - 1 < TRIES ? active - 1 : TRIES; i > 0; i--) {
+        const uint32_t victim = filchi_steal_victim(&thief->cx.rng, active, thief->index);
+        if (steal(thief, pool->workers[victim], out_item)) {
+            return true;
+        }
+    }
+    if (off_duty != 0) {
+        const uint32_t victim = active + filchi_rng_below(&thief->cx.rng, off_duty);
+        return victim != thief->index && steal(thief, pool->workers[victim], out_item);
+    }
+    return false;
 }
 
 bool filchi_steal_fork(filchi_worker *thief, filch_item *out_item)
 {
-    filch_pool *pool = thief->cx.pool;
-    for (uint32_t i = tries_among(pool->worker_count); i > 0; i--) {
-        const uint32_t victim =
-            filchi_steal_victim(&thief->cx.rng, pool->worker_count, thief->index);
-        if (steal_fork_from(thief, pool->workers[victim], out_item)) {
-            return true;
-        }
-    }
-    return join_loop(thief, out_item);
+    return try_victims(thief, steal_fork_from, out_item) || join_loop(thief, out_item);
 }
 
 bool filchi_steal_any(filchi_worker *thief, filch_item *out_item)
 {
-    filch_pool *pool = thief->cx.pool;
-    for (uint32_t i = tries_among(pool->worker_count); i > 0; i--) {
-        filchi_worker *victim =
-            pool->workers[filchi_steal_victim(&thief->cx.rng, pool->worker_count, thief->index)];
-        if (steal_fork_from(thief, victim, out_item) ||
-            steal_from(thief, &victim->tasks, out_item)) {
-            return true;
-        }
-    }
-    return join_loop(thief, out_item);
+    return try_victims(thief, steal_any_from, out_item) || join_loop(thief, out_item);
 }
 
 bool filchi_forks_in_sight(const filch_pool *pool)

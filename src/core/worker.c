@@ -113,7 +113,7 @@ static bool take_near(filchi_worker *worker, filch_item *out_item, filchi_job *s
     return take_own(worker, out_item) || take_injected(worker, out_item, storage);
 }
 
-/* Search, and sleep in between, until there is work or the pool stops. */
+/* Search, and sleep in between, until there is work, or the worker is off duty, or the pool stops. */
 static bool search(filchi_worker *worker, filch_item *out_item, filchi_job *storage)
 {
     filch_pool *pool = worker->cx.pool;
@@ -122,7 +122,7 @@ static bool search(filchi_worker *worker, filch_item *out_item, filchi_job *stor
     bool found = false;
     uint32_t round = 0;
     filchi_sleep_search_begin(pool);
-    while (!found && !filchi_pool_stopping(pool)) {
+    while (!found && !filchi_pool_stopping(pool) && !filchi_worker_off_duty(worker)) {
         found = filchi_steal_any(worker, out_item) || take_injected(worker, out_item, storage);
         if (found) {
             break;
@@ -146,7 +146,9 @@ static void work(filchi_worker *worker)
     filch_item item;
     filchi_job storage;
     while (!filchi_pool_stopping(pool)) {
-        if (take_near(worker, &item, &storage) || search(worker, &item, &storage)) {
+        if (filchi_worker_off_duty(worker)) {
+            filchi_worker_rest(worker);
+        } else if (take_near(worker, &item, &storage) || search(worker, &item, &storage)) {
             filchi_run_item(&worker->cx, item);
         }
     }

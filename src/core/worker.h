@@ -27,6 +27,11 @@ void filchi_worker_destroy(filchi_worker *worker);
 /* The body of the thread. */
 void filchi_worker_main(void *worker);
 
+/* Has the pool become smaller than this worker's number? Then it takes no more work, and rests until
+ * it is on duty again, or the pool stops. */
+bool filchi_worker_off_duty(const filchi_worker *worker);
+void filchi_worker_rest(filchi_worker *worker);
+
 /* The other worker a thief tries next: uniform over `workers` without `self`. workers >= 2. */
 uint32_t filchi_steal_victim(filchi_rng *rng, uint32_t workers, uint32_t self);
 

@@ -31,13 +31,15 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
     const filchi_spi_figures figures = filchi_spi_read_figures(pool);
     filch_stats stats = FILCH_STATS_INIT;
     stats.workers = filch_pool_workers(pool);
+    stats.max_workers = filch_pool_max_workers(pool);
+    stats.resizes = figures.resizes;
     stats.workers_asked = figures.workers_asked;
     stats.queue_tasks = figures.queue_tasks;
     stats.park_backend = filchi_park_backend();
     stats.refused = figures.refused;
     stats.pending = figures.pending;
     stats.queue_waits = figures.room_waits;
-    for (unsigned i = 0; i < stats.workers; i++) {
+    for (unsigned i = 0; i < stats.max_workers; i++) {
         add_worker(filchi_spi_counters(pool, i), &stats.total);
     }
     stats.accepted = figures.injected + stats.total.tasks_posted;
@@ -48,7 +50,7 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
 filch_status filch_stats_read_worker(const filch_pool *pool, unsigned worker,
                                      filch_worker_stats *out_stats)
 {
-    if (pool == NULL || out_stats == NULL || worker >= filch_pool_workers(pool)) {
+    if (pool == NULL || out_stats == NULL || worker >= filch_pool_max_workers(pool)) {
         return FILCH_E_INVALID;
     }
     if (filchi_spi_forked(pool)) {

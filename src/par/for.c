@@ -123,6 +123,10 @@ static void participate(filch_cx *cx, loop *job, unsigned slot)
         uint64_t unit;
         while (take_unit(own, &unit)) {
             run_unit(cx, job, unit, slot);
+            if (slot != 0 && filchi_spi_off_duty(cx)) {
+                (void)filchi_spi_isolate(cx, isolated);
+                return; /* others take what is left of its range, at last the caller */
+            }
         }
     } while (steal_units(job, slot));
     (void)filchi_spi_isolate(cx, isolated);
@@ -186,6 +190,9 @@ static void run_shared(filch_cx *cx, loop *job, uint64_t units)
     filchi_offer_close(filch_cx_pool(cx), &job->offer);
     if (!leave(job)) {
         filchi_spi_wait(cx, &job->done);
+    }
+    if (has_units(job)) {
+        participate(cx, job, 0); /* left by somebody who went off duty; nobody else is inside */
     }
 }
 

@@ -116,6 +116,33 @@ static void create__kth_thread_fails_once__pool_says_how_many(void **state)
     }
 }
 
+/* It grows as far as it can, works, and grows on when threads are to be had again. */
+static void resize__kth_thread_fails__as_many_as_there_are(void **state)
+{
+    (void)state;
+    for (unsigned k = 2; k <= WORKERS; k++) {
+        start_fault fault = { 0, k, true };
+        atomic_uint runs = 0;
+        filch_pool *pool = NULL;
+        filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+        size_t threads_before = test_proc_threads(NULL, 0);
+        config.workers = 1;
+        config.max_workers = WORKERS;
+        filchi_points_set(fail_start, &fault);
+        assert_int_equal(filch_pool_create(&config, &pool), FILCH_OK);
+        assert_int_equal(filch_pool_resize(pool, WORKERS), FILCH_E_THREAD);
+        assert_int_equal(filch_pool_workers(pool), k - 1);
+        assert_int_equal(test_proc_threads(NULL, 0), threads_before + k - 1);
+        assert_int_equal(filch_run(pool, fork_and_count, &runs), FILCH_OK);
+        filchi_points_set(NULL, NULL);
+        assert_int_equal(filch_pool_resize(pool, WORKERS), FILCH_OK);
+        assert_int_equal(filch_pool_workers(pool), WORKERS);
+        expect_works(pool);
+        assert_int_equal(atomic_load(&runs), 2);
+        assert_true(test_proc_await_threads(threads_before));
+    }
+}
+
 static void create__kth_thread_of_a_strict_pool_fails__thread(void **state)
 {
     (void)state;
@@ -158,6 +185,7 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(create__kth_thread_fails_for_good__smaller_pool),
         cmocka_unit_test(create__kth_thread_fails_once__pool_says_how_many),
+        cmocka_unit_test(resize__kth_thread_fails__as_many_as_there_are),
         cmocka_unit_test(create__kth_thread_of_a_strict_pool_fails__thread),
         cmocka_unit_test(create__no_thread_fails__complete),
         cmocka_unit_test(default_pool__no_thread_at_first__a_later_call_tries_again),

@@ -75,6 +75,7 @@ static inline void client_lanes_with(unsigned workers, size_t forks)
     MODEL_ASSERT(lanes != NULL);
     lanes->config.allocator = *allocator;
     lanes->worker_count = workers;
+    filchi_store_relaxed_u32(&lanes->active, workers);
     MODEL_ASSERT(filchi_sleep_init(&lanes->sleep) && filchi_board_init(&lanes->board));
     MODEL_ASSERT(filchi_injector_init(&lanes->injector, 2, allocator) == FILCH_OK);
     MODEL_ASSERT(filchi_eventcount_init(&lanes->quiet, &lanes->quiet_waiters, FILCHI_WAKE_OLDEST));

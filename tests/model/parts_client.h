@@ -45,10 +45,14 @@ static inline void client_pool_parts(unsigned workers, size_t queue_tasks)
     MODEL_ASSERT(filchi_sleep_init(&pool->sleep));
     MODEL_ASSERT(filchi_eventcount_init(&pool->room, &pool->room_waiters, FILCHI_WAKE_OLDEST));
     MODEL_ASSERT(filchi_eventcount_init(&pool->quiet, &pool->quiet_waiters, FILCHI_WAKE_OLDEST));
+    MODEL_ASSERT(
+        filchi_eventcount_init(&pool->resting, &pool->resting_workers, FILCHI_WAKE_OLDEST));
     MODEL_ASSERT(filchi_board_init(&pool->board) && filchi_mutex_init(&pool->nodes.lock));
     MODEL_ASSERT(filchi_injector_init(&pool->injector, queue_tasks, allocator) == FILCH_OK);
     pool->workers = filchi_alloc_zeroed(allocator, workers * sizeof(filchi_worker *));
     pool->workers_asked = workers;
+    pool->config.max_workers = workers;
+    filchi_store_relaxed_u32(&pool->active, workers);
     for (unsigned i = 0; i < workers; i++) {
         pool->workers[i] = client_worker(i);
     }
@@ -58,6 +62,10 @@ static inline void client_pool_parts(unsigned workers, size_t queue_tasks)
 static inline void client_start(unsigned workers, filchi_thread_main *main)
 {
     pool->worker_count = workers;
+    pool->started = workers;
+    if (filchi_load_relaxed_u32(&pool->active) > workers) {
+        filchi_store_relaxed_u32(&pool->active, workers);
+    }
     for (unsigned i = 0; i < workers; i++) {
         filchi_worker *worker = pool->workers[i];
         MODEL_ASSERT(filchi_thread_start(&worker->thread, main, worker, 0, "w"));

@@ -69,6 +69,7 @@ static void make(unsigned flags)
 {
     config = (filchi_config){ .flags = flags,
                               .workers = 2,
+                              .max_workers = 2,
                               .stack_bytes = FILCH_MIN_STACK_BYTES,
                               .queue_tasks = 2,
                               .allocator = { count_alloc, count_free, NULL } };

@@ -12,6 +12,7 @@ filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *
 {
     MODEL_ASSERT(config == NULL);
     *out_config = (filchi_config){ .workers = 1,
+                                   .max_workers = 1,
                                    .stack_bytes = FILCH_MIN_STACK_BYTES,
                                    .queue_tasks = 2,
                                    .allocator = filchi_libc_allocator };

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* How many workers are on duty. Workers below `active` take work; the others finish what they have
+ * begun, end what they owe as searchers, and rest on a list of their own, where no wake for work
+ * goes to. README.md says why nothing is lost meanwhile.
+ *
+ * `gate` orders changes of the size, and the stop: after it no thread is started. */
+#include "core/pool.h"
+
+bool filchi_worker_off_duty(const filchi_worker *worker)
+{
+    /* relaxed: a late look costs one more item; who rests looks under the lock of the list */
+    return worker->index >= filchi_load_relaxed_u32(&worker->cx.pool->active);
+}
+
+void filchi_worker_rest(filchi_worker *worker)
+{
+    filch_pool *pool = worker->cx.pool;
+    filchi_eventcount_prepare(&pool->resting, &worker->waiter, 1);
+    if (filchi_pool_stopping(pool) || !filchi_worker_off_duty(worker)) {
+        (void)filchi_eventcount_cancel(&pool->resting, &worker->waiter, (uint64_t)-1);
+        return;
+    }
+    filchi_counters_add(&worker->counters, FILCHI_COUNT_PARKS);
+    (void)filchi_eventcount_wait(&pool->resting, &worker->waiter, INT64_MAX, 0);
+}
+
+void filchi_pool_wake_resting(filch_pool *pool)
+{
+    filchi_eventcount_wake_all(&pool->resting, (uint64_t)-1);
+}
+
+/* Under `gate`. How many workers have a thread afterwards: `wanted`, or what could be had. */
+unsigned filchi_pool_start_workers(filch_pool *pool, unsigned wanted)
+{
+    const filchi_config *config = &pool->config;
+    while (pool->started < wanted) {
+        filchi_worker *worker = pool->workers[pool->started];
+        char name[FILCHI_THREAD_NAME_BYTES];
+        filchi_config_thread_name(config->name, worker->index, name);
+        if (!filchi_thread_start(&worker->thread, filchi_worker_main, worker, config->stack_bytes,
+                                 name)) {
+            break;
+        }
+        pool->started++;
+    }
+    return pool->started < wanted ? pool->started : wanted;
+}
+
+/* Under `gate`. */
+static filch_status resize(filch_pool *pool, unsigned wanted)
+{
+    if (filchi_pool_stopping(pool)) {
+        return FILCH_E_CLOSED;
+    }
+    const unsigned before = filchi_load_relaxed_u32(&pool->active);
+    const unsigned after = filchi_pool_start_workers(pool, wanted);
+    if (after != before) {
+        /* relaxed: the lock of the list, taken next, orders it for those who rest */
+        filchi_store_relaxed_u32(&pool->active, after);
+        (void)filchi_add_relaxed_u64(&pool->resizes, 1);
+    }
+    if (after > before) {
+        filchi_pool_wake_resting(pool);
+    }
+    return after == wanted ? FILCH_OK : FILCH_E_THREAD;
+}
+
+filch_status filch_pool_resize(filch_pool *pool, unsigned workers)
+{
+    if (pool == NULL || workers == 0 || workers > pool->worker_count) {
+        return FILCH_E_INVALID;
+    }
+    if (filchi_pool_forked(pool)) {
+        return FILCH_E_FORKED;
+    }
+    filchi_mutex_lock(&pool->gate);
+    const filch_status status = resize(pool, workers);
+    filchi_mutex_unlock(&pool->gate);
+    return status;
+}
+
+unsigned filch_pool_workers(const filch_pool *pool)
+{
+    /* relaxed: a moment's view */
+    return pool != NULL ? filchi_load_relaxed_u32(&pool->active) : 0;
+}
+
+unsigned filch_pool_max_workers(const filch_pool *pool)
+{
+    return pool != NULL ? pool->worker_count : 0;
+}
+
+unsigned filch_slots(const filch_pool *pool)
+{
+    return pool != NULL ? pool->worker_count + 1 : 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* A worker goes off duty to rest while the pool grows again, or stops: it sees that, or is woken.
+ * And a worker that posters rely on, since it searches, has another one woken before it rests.
+ * Covers: STOP-1, STOP-2, EC-1, SLEEP-1, SLEEP-2 */
+#include "parts_client.h"
+
+/* Worker 1 is off duty. */
+static void prepare(void)
+{
+    client_pool_parts(2, 2);
+    pool->worker_count = 2;
+    pool->started = 2;
+    filchi_store_relaxed_u32(&pool->active, 1);
+}
+
+static void rester(void *arg)
+{
+    (void)arg;
+    filchi_worker_rest(pool->workers[1]);
+}
+
+static void grown(void)
+{
+    prepare();
+    (void)model_spawn(rester, NULL);
+    MODEL_ASSERT(filch_pool_resize(pool, 2) == FILCH_OK);
+    model_join_all();
+    MODEL_ASSERT(filchi_load_relaxed_u64(&pool->resting_workers) == 0);
+    client_free_parts();
+}
+
+static void second_only(void *arg)
+{
+    if (arg == pool->workers[1]) {
+        filchi_worker_main(arg);
+    }
+}
+
+/* Its own loop: it rests until the shutdown, which joins it. */
+static void stopped(void)
+{
+    client_pool_parts(2, 2);
+    filchi_store_relaxed_u32(&pool->active, 1);
+    client_start(2, second_only);
+    MODEL_ASSERT(filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, NULL) == FILCH_OK);
+    MODEL_ASSERT(filchi_load_relaxed_u64(&pool->resting_workers) == 0);
+    MODEL_ASSERT(filch_pool_destroy(pool) == FILCH_OK);
+}
+
+static void task(filch_cx *cx, void *arg)
+{
+    (void)cx;
+    (void)arg;
+    (void)model_ghost(0, 1);
+}
+
+static bool worker0_woken(void)
+{
+    return filchi_waiter_woken(&pool->workers[0]->waiter);
+}
+
+/* Worker 0 sleeps, and has no thread; worker 1 searches when it is sent off duty. */
+static void searcher(void)
+{
+    client_pool_parts(2, 2);
+    pool->worker_count = 2;
+    pool->started = 2;
+    filchi_eventcount_prepare(&pool->sleep.idle, &pool->workers[0]->waiter, FILCHI_SLEEP_IDLE);
+    (void)model_spawn(filchi_worker_main, pool->workers[1]);
+    MODEL_ASSERT(filch_pool_resize(pool, 1) == FILCH_OK);
+    MODEL_ASSERT(filch_post(pool, task, NULL, 0, NULL) == FILCH_OK);
+    while (model_ghost(0, 0) == 0 && !worker0_woken()) {
+        model_yield();
+    }
+    filchi_store_seq_cst_u32(&pool->stop, 1);
+    filchi_sleep_wake_all(pool);
+    filchi_pool_wake_resting(pool);
+    model_join_all();
+    while (client_run_one(0)) {}
+    MODEL_ASSERT(model_ghost(0, 0) == 1);
+    client_free_parts();
+}
+
+const model_client model_clients[] = {
+    { .name = "resize_rest_grown", .body = grown },
+    { .name = "resize_rest_stopped", .body = stopped, .no_spurious_wakes = true },
+    { .name = "resize_rest_searcher", .body = searcher, .no_spurious_wakes = true, .seconds = 3 },
+    { .name = NULL },
+};
