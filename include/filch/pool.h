@@ -34,21 +34,27 @@ FILCH_BEGIN_DECLS
     2u /* a worker runs its own detached tasks oldest first, not newest first                      \
           (of those, it takes the oldest now and then, so that none starves) */
 
+#define FILCH_POOL_FIXED                                                                           \
+    4u /* workers 0: keep the first size, whatever becomes of the quota and the affinity mask */
+
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
     size_t size;
     unsigned flags;
-    unsigned workers;     /* 0: as many as filch_cpus_allowed(); at most FILCH_MAX_WORKERS */
-    unsigned max_workers; /* filch_pool_resize can go up to this; 0, or less than `workers`: to
-                             `workers` */
+    unsigned workers;     /* at most FILCH_MAX_WORKERS; 0: as many as filch_cpus_allowed(), and as
+                             many as that will be: see "Following" below */
+    unsigned max_workers; /* the most there can be, by filch_pool_resize or by following; less than
+                             `workers`: as many as that */
     size_t stack_bytes;   /* of each worker, within FILCH_MIN/MAX_STACK_BYTES; 0: 8 MiB on every
                            libc */
     size_t queue_tasks;   /* capacity of the injector, rounded up to a power of two, at most
                            FILCH_MAX_QUEUE_TASKS; 0: 1024 */
     const char *name; /* prefix of the thread names "<name>-<worker>", cut so that the number fits
                            into 15 bytes; NULL: "filch" */
-    void (*on_start)(void *hook_arg, unsigned worker); /* on each worker before its first task */
-    void (*on_stop)(void *hook_arg, unsigned worker);  /* on each worker after its last task */
+    void (*on_start)(void *hook_arg, unsigned worker);   /* on each worker before its first task */
+    void (*on_stop)(void *hook_arg, unsigned worker);    /* on each worker after its last task */
+    void (*on_resize)(void *hook_arg, unsigned workers); /* after the number of workers on duty has
+                                  changed, on the thread that changed it */
     void *hook_arg;                   /* a hook that waits for its pool gets FILCH_E_ON_WORKER */
     const filch_allocator *allocator; /* copied; NULL: aligned_alloc and free */
     uintptr_t reserved[6];
@@ -56,11 +62,17 @@ typedef struct filch_pool_config {
 
 #define FILCH_POOL_CONFIG_INIT                                                                     \
     {                                                                                              \
-        sizeof(filch_pool_config), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL,                    \
+        sizeof(filch_pool_config), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,              \
         {                                                                                          \
             0, 0, 0, 0, 0, 0                                                                       \
         }                                                                                          \
     }
+
+/* Following: a pool whose size was left to the library goes with the machine. Its workers look at the
+ * affinity mask between two tasks or two pieces of a loop, every 100 ms at most, and a
+ * change that two looks in a row have seen is made as by filch_pool_resize: so it takes 100 to 200 ms
+ * and what the workers have in hand. A pool that sleeps looks when it is woken. With max_workers 0 it
+ * can grow to the CPUs that were allowed when it was created. FILCH_POOL_FIXED: it does not follow. */
 
 /* Create a pool and start its workers; NULL for all defaults.
  * Threads: any.            Blocks: until the threads are started.

@@ -13,7 +13,7 @@ static const char default_name[] = "filch";
 static bool in_limits(const filch_pool_config *config)
 {
     static const filch_pool_config empty = FILCH_POOL_CONFIG_INIT;
-    const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO;
+    const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_FIXED;
     return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
            config->workers <= FILCH_MAX_WORKERS && config->max_workers <= FILCH_MAX_WORKERS &&
            config->queue_tasks <= FILCH_MAX_QUEUE_TASKS &&
@@ -21,6 +21,11 @@ static bool in_limits(const filch_pool_config *config)
                                          config->stack_bytes <= FILCH_MAX_STACK_BYTES)) &&
            filchi_allocator_valid(config->allocator) &&
            memcmp(config->reserved, empty.reserved, sizeof(empty.reserved)) == 0;
+}
+
+bool filchi_config_follows(const filch_pool_config *config)
+{
+    return config == NULL || (config->workers == 0 && (config->flags & FILCH_POOL_FIXED) == 0);
 }
 
 filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *out_config)
@@ -36,14 +41,23 @@ filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *
     if (out_config->workers > FILCH_MAX_WORKERS) {
         out_config->workers = FILCH_MAX_WORKERS;
     }
-    out_config->max_workers =
-        from->max_workers > out_config->workers ? from->max_workers : out_config->workers;
+    out_config->max_workers = from->max_workers;
+    if (filchi_config_follows(from) && from->max_workers == 0) {
+        out_config->max_workers = filchi_cpus_allowed();
+    }
+    if (out_config->max_workers > FILCH_MAX_WORKERS) {
+        out_config->max_workers = FILCH_MAX_WORKERS;
+    }
+    if (out_config->max_workers < out_config->workers) {
+        out_config->max_workers = out_config->workers;
+    }
     out_config->stack_bytes = from->stack_bytes != 0 ? from->stack_bytes : default_stack_bytes;
     out_config->queue_tasks = from->queue_tasks != 0 ? from->queue_tasks : DEFAULT_QUEUE_TASKS;
     strncpy(out_config->name, from->name != NULL ? from->name : default_name,
             sizeof(out_config->name) - 1);
     out_config->on_start = from->on_start;
     out_config->on_stop = from->on_stop;
+    out_config->on_resize = from->on_resize;
     out_config->hook_arg = from->hook_arg;
     out_config->allocator = from->allocator != NULL ? *from->allocator : filchi_libc_allocator;
     return FILCH_OK;

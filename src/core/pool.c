@@ -171,6 +171,13 @@ static filch_status start_workers(filch_pool *pool)
  * nothing where workers outnumber CPUs, since a searcher then takes the CPU from one that works. */
 enum { SEARCH_ROUNDS = 24, SEARCH_ROUNDS_CROWDED = 4 };
 
+/* What a pool follows that was sized by it. */
+static unsigned allowed_cpus(void *ctx)
+{
+    (void)ctx;
+    return filchi_cpus_allowed();
+}
+
 filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool)
 {
     filchi_config filled;
@@ -196,6 +203,7 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
     pool->generation = filchi_fork_generation();
     pool->search_rounds =
         filled.workers > filchi_cpus_allowed() ? SEARCH_ROUNDS_CROWDED : SEARCH_ROUNDS;
+    pool->follow.look = filchi_config_follows(config) ? allowed_cpus : NULL;
     status = init_parts(pool);
     if (status != FILCH_OK) {
         filchi_free(&filled.allocator, pool, sizeof(*pool));

@@ -5,6 +5,7 @@
 
 #include <filch/pool.h>
 
+#include "core/follow.h"
 #include "core/job.h"
 #include "core/offer.h"
 #include "core/sleep.h"
@@ -21,12 +22,16 @@ typedef struct filchi_config {
     char name[FILCHI_THREAD_NAME_BYTES];
     void (*on_start)(void *hook_arg, unsigned worker);
     void (*on_stop)(void *hook_arg, unsigned worker);
+    void (*on_resize)(void *hook_arg, unsigned workers);
     void *hook_arg;
     filch_allocator allocator;
 } filchi_config;
 
 /* NULL config: all defaults. */
 filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *out_config);
+
+/* Was the size left to the library, which then goes with what the machine has? */
+bool filchi_config_follows(const filch_pool_config *config);
 
 /* "<prefix>-<number>" in 15 bytes, the prefix cut if it must be. */
 void filchi_config_thread_name(const char *prefix, unsigned number,
@@ -62,19 +67,20 @@ struct filch_pool {
     filchi_atomic_u64 resizes;                                 /* A: counter */
     filchi_atomic_u32 stop;                                    /* A: the workers shall end */
     filchi_atomic_u32 active; /* A: workers on duty; written under `gate` */
-    bool given_up;            /* I: create failed; the workers end without a hook */
-    filchi_mutex gate;        /* held by create until worker_count is known, then by resize */
-    unsigned started;         /* under `gate`: workers that have a thread */
-    filchi_mutex life;        /* held by shutdown */
-    bool stopped;             /* L: the threads are joined */
-    bool is_default;          /* I */
-    uint32_t alive;           /* FILCHI_POOL_ALIVE until it is freed; debug builds look */
-    uint32_t generation;      /* I: filchi_fork_generation() of its process */
-    uint32_t search_rounds;   /* I: tries before an idle worker parks */
-    unsigned worker_count;    /* I: workers there can be */
-    unsigned workers_asked;   /* I: to begin with */
-    filchi_worker **workers;  /* I: config.max_workers of them */
-    filchi_config config;     /* I */
+    filchi_follow follow;
+    bool given_up;           /* I: create failed; the workers end without a hook */
+    filchi_mutex gate;       /* held by create until worker_count is known, then by resize */
+    unsigned started;        /* under `gate`: workers that have a thread */
+    filchi_mutex life;       /* held by shutdown */
+    bool stopped;            /* L: the threads are joined */
+    bool is_default;         /* I */
+    uint32_t alive;          /* FILCHI_POOL_ALIVE until it is freed; debug builds look */
+    uint32_t generation;     /* I: filchi_fork_generation() of its process */
+    uint32_t search_rounds;  /* I: tries before an idle worker parks */
+    unsigned worker_count;   /* I: workers there can be */
+    unsigned workers_asked;  /* I: to begin with */
+    filchi_worker **workers; /* I: config.max_workers of them */
+    filchi_config config;    /* I */
 };
 
 bool filchi_pool_forked(const filch_pool *pool);

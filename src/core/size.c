@@ -74,8 +74,13 @@ filch_status filch_pool_resize(filch_pool *pool, unsigned workers)
         return FILCH_E_FORKED;
     }
     filchi_mutex_lock(&pool->gate);
+    const unsigned before = filch_pool_workers(pool);
     const filch_status status = resize(pool, workers);
+    const unsigned after = filch_pool_workers(pool);
     filchi_mutex_unlock(&pool->gate);
+    if (after != before && pool->config.on_resize != NULL) {
+        pool->config.on_resize(pool->config.hook_arg, after);
+    }
     return status;
 }
 

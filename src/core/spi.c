@@ -96,6 +96,9 @@ void filchi_guest_leave(filchi_guest *guest)
 
 bool filchi_spi_off_duty(const filch_cx *cx)
 {
+    if (cx->pool->follow.look != NULL) {
+        filchi_follow_tick(cx->pool);
+    }
     return cx->worker != NULL && filchi_worker_off_duty(cx->worker);
 }
 

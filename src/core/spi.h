@@ -47,7 +47,7 @@ void filchi_guest_leave(filchi_guest *guest);
 
 bool filchi_spi_forked(const filch_pool *pool);
 
-/* Should this lane's thread leave what it shares with others? Not a guest. */
+/* Between two pieces: should this lane's thread leave what it shares with others? Not a guest. */
 bool filchi_spi_off_duty(const filch_cx *cx);
 const filchi_counters *filchi_spi_counters(const filch_pool *pool, unsigned worker);
 

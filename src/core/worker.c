@@ -146,6 +146,9 @@ static void work(filchi_worker *worker)
     filch_item item;
     filchi_job storage;
     while (!filchi_pool_stopping(pool)) {
+        if (pool->follow.look != NULL) {
+            filchi_follow_tick(pool);
+        }
         if (filchi_worker_off_duty(worker)) {
             filchi_worker_rest(worker);
         } else if (take_near(worker, &item, &storage) || search(worker, &item, &storage)) {

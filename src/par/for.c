@@ -123,7 +123,7 @@ static void participate(filch_cx *cx, loop *job, unsigned slot)
         uint64_t unit;
         while (take_unit(own, &unit)) {
             run_unit(cx, job, unit, slot);
-            if (slot != 0 && filchi_spi_off_duty(cx)) {
+            if (filchi_spi_off_duty(cx) && slot != 0) {
                 (void)filchi_spi_isolate(cx, isolated);
                 return; /* others take what is left of its range, at last the caller */
             }

@@ -83,6 +83,11 @@ void filchi_mutex_unlock(filchi_mutex *mutex)
     rt_mutex_unlock(&mutex->handle, CALLER);
 }
 
+int64_t filchi_clock_coarse_ns(void)
+{
+    return filchi_clock_ns();
+}
+
 int64_t filchi_clock_ns(void)
 {
     rt->clock_ns += TICK_NS;

@@ -37,7 +37,7 @@ static void expect_config_invalid(const filch_pool_config *config)
 
 static void config__absurd_field__invalid_and_untouched(void **state)
 {
-    static const unsigned bad_flags[] = { 4, 8, 0x80000000U, 0xffffffffU };
+    static const unsigned bad_flags[] = { 0x4000, 0x8000, 0x80000000U, 0xffffffffU };
     static const unsigned bad_workers[] = { FILCH_MAX_WORKERS + 1, 0x80000000U, 0xffffffffU };
     static const size_t bad_stacks[] = { 1, 4096, FILCH_MIN_STACK_BYTES - 1,
                                          FILCH_MAX_STACK_BYTES + 1, SIZE_MAX };
