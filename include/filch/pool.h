@@ -33,6 +33,7 @@ FILCH_BEGIN_DECLS
 #define FILCH_POOL_FIFO                                                                            \
     2u /* a worker runs its own detached tasks oldest first, not newest first                      \
           (of those, it takes the oldest now and then, so that none starves) */
+#define FILCH_POOL_TIME_TASKS 4u /* measure how long tasks take: filch_stats_read_lengths */
 
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
