@@ -33,9 +33,10 @@ FILCH_BEGIN_DECLS
 #define FILCH_POOL_FIFO                                                                            \
     2u /* a worker runs its own detached tasks oldest first, not newest first                      \
           (of those, it takes the oldest now and then, so that none starves) */
+#define FILCH_POOL_TIME_TASKS 4u /* measure how long tasks take: filch_stats_read_lengths */
 
 #define FILCH_POOL_FIXED                                                                           \
-    4u /* workers 0: keep the first size, whatever becomes of the quota and the affinity mask */
+    8u /* workers 0: keep the first size, whatever becomes of the quota and the affinity mask */
 
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {

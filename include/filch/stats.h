@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of a pool. They are kept per worker, off the fork path: a fork that nobody stole is not
- * counted. Reading them is cheap, never blocks a worker, and gives a moment's view. What is counted
- * about tasks is exact once the pool is quiet; searching and parking may go on for a moment. */
+/* Counters of a pool, and what its workers spend their time on. Both are kept per worker, off the
+ * fork path: a fork that nobody stole is not counted, and a worker with work at hand never reads the
+ * clock. Reading is cheap, never blocks a worker, and gives a moment's view; no figure goes back.
+ * What is counted about tasks is exact once the pool is quiet; searching and parking go on.
+ *
+ * Time: a worker is busy, searching or parked, so that for each of them, from the moment all workers
+ * were started to the end of the shutdown, busy + searching + parked = wall; in a pool that is
+ * resized, + resting. After the shutdown the figures stay. The monotonic clock, not CPU time: a busy
+ * worker may lack a CPU, or block.
+ *   busy       runs tasks and hooks, and goes from one task to the next
+ *   searching  looks for work of others, also in a join; waits for the last pieces of its loop,
+ *              or for a stolen fork, before it sleeps
+ *   parked     sleeps, or is about to; has not begun or has ended its thread
+ *   resting    off duty, or without a thread yet (a pool that shrinks leaves those parked that are) */
 #ifndef FILCH_STATS_H
 #define FILCH_STATS_H
 
@@ -23,6 +34,10 @@ typedef struct filch_worker_stats {
     uint64_t steals_empty;    /* looks at a victim that had nothing */
     uint64_t parks;           /* times it went to sleep */
     uint64_t wakes;           /* times another thread woke it because there was work */
+    uint64_t busy_ns;
+    uint64_t searching_ns;
+    uint64_t parked_ns;
+    uint64_t resting_ns;
 } filch_worker_stats;
 
 /* Of a pool. accepted = ran + cancelled once the pool is quiet. */
@@ -38,22 +53,62 @@ typedef struct filch_stats {
     uint64_t pending;         /* accepted and not ended, plus threads inside such a call */
     uint64_t queue_waits;     /* times a foreign thread waited because the injector was full */
     uint64_t resizes;         /* times the number of workers on duty changed */
+    uint64_t wall_ns;         /* since the workers were started, up to the end of the shutdown */
+    double utilisation;       /* busy / (busy + searching + parked), of all: from 0 to 1 */
     filch_worker_stats total; /* summed over the workers */
 } filch_stats;
 
 #define FILCH_STATS_INIT                                                                           \
     {                                                                                              \
-        sizeof(filch_stats), 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0,                                      \
+        sizeof(filch_stats), 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0,                                \
         {                                                                                          \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                                     \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                         \
         }                                                                                          \
     }
 
-/* Read the counters of a pool, of one worker.
+/* Read the figures of a pool, of one worker.
  * Threads: any.   Fails: FILCH_E_INVALID (NULL, wrong size, no such worker), FILCH_E_FORKED. */
 FILCH_API filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats);
 FILCH_API filch_status filch_stats_read_worker(const filch_pool *pool, unsigned worker,
                                                filch_worker_stats *out_stats);
+
+/* Lengths of tasks, of pools with FILCH_POOL_TIME_TASKS: how long each kept its worker busy. Counted
+ * are detached tasks and roots that ran, forks and spawned children that were stolen, and each part
+ * that a worker took in a loop of another thread (tasks_run + forks_stolen + loops_joined). What
+ * nobody stole is part of the task that made it. Time that a task searches or sleeps in its waits,
+ * and tasks that its worker runs there, are not in its length: the lengths sum up to the busy time,
+ * less what lies between tasks. Costs two readings of the clock a task.
+ *
+ * A power of two has eight buckets, so that a bucket's longest length is at most 1/8 above its
+ * shortest, filch_length_from(bucket). Below 16 ns each length has its own. */
+#define FILCH_LENGTH_BUCKETS 496u
+
+typedef struct filch_lengths {
+    size_t size;                           /* sizeof(filch_lengths), set by the caller */
+    uint64_t tasks;                        /* all counts together */
+    uint64_t sum_ns;                       /* of their lengths */
+    uint64_t counts[FILCH_LENGTH_BUCKETS]; /* tasks for each bucket */
+} filch_lengths;
+
+#define FILCH_LENGTHS_INIT                                                                         \
+    {                                                                                              \
+        sizeof(filch_lengths), 0, 0,                                                               \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+/* Read the lengths of all tasks so far. To look at a span of time, subtract two readings.
+ * Threads: any.   Fails: FILCH_E_INVALID (NULL, wrong size, a pool without the flag),
+ *                        FILCH_E_FORKED. */
+FILCH_API filch_status filch_stats_read_lengths(const filch_pool *pool, filch_lengths *out_lengths);
+
+/* The length that the part `q` (0 to 1) of the tasks does not exceed, rounded up to the longest of
+ * its bucket: 0.5 gives the median, 1 the longest. 0 without tasks, or for NULL.  Threads: any. */
+FILCH_API uint64_t filch_lengths_quantile(const filch_lengths *lengths, double q);
+
+/* The shortest length in a bucket; UINT64_MAX for FILCH_LENGTH_BUCKETS and above.  Threads: any. */
+FILCH_API uint64_t filch_length_from(unsigned bucket);
 
 FILCH_END_DECLS
 

@@ -5,6 +5,7 @@
 #define FILCHI_BASE_COMPILER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define FILCHI_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define FILCHI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -27,6 +28,12 @@ static inline void filchi_cpu_pause(void)
 #elif defined(__aarch64__)
     __asm__ volatile("isb" ::: "memory");
 #endif
+}
+
+/* The number of the highest bit that is set. x > 0 */
+static inline unsigned filchi_log2_u64(uint64_t x)
+{
+    return 63u - (unsigned)__builtin_clzll(x);
 }
 
 /* Where the stack is now; good enough to ask how much of it is left. */

@@ -13,7 +13,8 @@ static const char default_name[] = "filch";
 static bool in_limits(const filch_pool_config *config)
 {
     static const filch_pool_config empty = FILCH_POOL_CONFIG_INIT;
-    const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_FIXED;
+    const unsigned known =
+        FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_FIXED | FILCH_POOL_TIME_TASKS;
     return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
            config->workers <= FILCH_MAX_WORKERS && config->max_workers <= FILCH_MAX_WORKERS &&
            config->queue_tasks <= FILCH_MAX_QUEUE_TASKS &&

@@ -7,6 +7,7 @@
 #include "core/fork.h"
 
 #include "core/pool.h"
+#include "core/timing.h"
 
 #include <string.h>
 
@@ -17,7 +18,9 @@ static void run_stolen(filch_cx *cx, void *object)
     const filchi_call call = filchi_call_begin(cx);
     const bool isolated = cx->isolated;
     cx->isolated = fork->isolated;
+    const filchi_timing timing = filchi_timing_begin(cx);
     fork->arg = fork->fn(cx, fork->arg);
+    filchi_timing_end(cx, timing);
     cx->isolated = isolated;
     filchi_call_end(cx, call);
     filchi_latch_set(&fork->latch);

@@ -23,6 +23,9 @@ _Static_assert(sizeof(filchi_fork) <= sizeof(filch_fork_handle), "the public han
 /* Wait for a record that a thief has: help with other forks, then sleep. */
 void filchi_join_wait(filch_cx *cx, filchi_latch *latch);
 
+/* Wait for a latch and run nothing meanwhile. */
+void filchi_wait_alone(filch_cx *cx, filchi_latch *latch);
+
 /* May a wait on this lane run other work? Not if it is isolated, or too deep. */
 bool filchi_may_help(const filch_cx *cx);
 

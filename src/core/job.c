@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "core/pool.h"
+#include "core/timing.h"
 #include "core/worker.h"
 
 enum {
@@ -82,7 +83,9 @@ static void run_fn(filch_cx *cx, filchi_job *job, void *arg)
     const char *label = cx->label;
     const filchi_call call = filchi_call_begin(cx);
     cx->label = job->label;
+    const filchi_timing timing = filchi_timing_begin(cx);
     job->fn(cx, arg);
+    filchi_timing_end(cx, timing);
     cx->label = label;
     filchi_call_end(cx, call);
 }

@@ -21,6 +21,7 @@ bool filchi_may_help(const filch_cx *cx)
 
 static void help(filch_cx *cx, filch_item item)
 {
+    filchi_timesheet_turn(&cx->worker->time, FILCHI_BUSY);
     const char *label = cx->label;
     cx->label = NULL; /* not this lane's task */
     cx->help_depth++;
@@ -39,6 +40,7 @@ static void wait_helping(filch_cx *cx, filchi_latch *latch)
     bool searching = false;
     for (uint32_t round = 0; !filchi_latch_is_set(latch);) {
         filch_item item;
+        filchi_timesheet_turn(&worker->time, FILCHI_SEARCHING);
         if (filchi_steal_fork(worker, &item)) {
             if (searching) {
                 filchi_sleep_fork_search_end(cx->pool);
@@ -60,6 +62,22 @@ static void wait_helping(filch_cx *cx, filchi_latch *latch)
     if (searching) {
         filchi_sleep_fork_search_end(cx->pool);
     }
+    filchi_timesheet_turn(&worker->time, FILCHI_BUSY);
+}
+
+void filchi_wait_alone(filch_cx *cx, filchi_latch *latch)
+{
+    filchi_worker *worker = cx->worker;
+    if (worker == NULL) {
+        filchi_latch_wait(latch, cx->parker);
+        return;
+    }
+    filchi_timesheet_turn(&worker->time, FILCHI_SEARCHING);
+    if (!filchi_latch_spin(latch)) {
+        filchi_timesheet_turn(&worker->time, FILCHI_PARKED);
+        filchi_latch_sleep(latch, cx->parker);
+    }
+    filchi_timesheet_turn(&worker->time, FILCHI_BUSY);
 }
 
 void filchi_join_wait(filch_cx *cx, filchi_latch *latch)
@@ -67,6 +85,6 @@ void filchi_join_wait(filch_cx *cx, filchi_latch *latch)
     if (filchi_may_help(cx)) {
         wait_helping(cx, latch);
     } else {
-        filchi_latch_wait(latch, cx->parker);
+        filchi_wait_alone(cx, latch);
     }
 }

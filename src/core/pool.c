@@ -117,7 +117,9 @@ static void free_pool_forked(filch_pool *pool)
     const filch_allocator allocator = pool->config.allocator;
     const unsigned places = pool->config.max_workers;
     for (unsigned i = 0; i < places; i++) {
-        filchi_free(&allocator, pool->workers[i], sizeof(*pool->workers[i]));
+        filchi_worker *worker = pool->workers[i];
+        filchi_free(&allocator, worker->lengths, sizeof(*worker->lengths));
+        filchi_free(&allocator, worker, sizeof(*worker));
     }
     filchi_free(&allocator, pool->workers, places * sizeof(filchi_worker *));
     filchi_injector_fini(&pool->injector);
@@ -143,6 +145,26 @@ static void join_workers(filch_pool *pool)
     }
 }
 
+/* Under the gate, or when the workers are joined: the writer changes with a lock or a join. */
+static void begin_time(filch_pool *pool)
+{
+    const uint64_t now = filchi_now();
+    filchi_stopwatch_start(&pool->wall, now);
+    for (unsigned i = 0; i < pool->worker_count; i++) {
+        filchi_timesheet_begin(&pool->workers[i]->time,
+                               i < pool->started ? FILCHI_PARKED : FILCHI_RESTING, now);
+    }
+}
+
+static void end_time(filch_pool *pool)
+{
+    const uint64_t now = filchi_now();
+    filchi_stopwatch_stop(&pool->wall, now);
+    for (unsigned i = 0; i < pool->worker_count; i++) {
+        filchi_timesheet_end(&pool->workers[i]->time, now);
+    }
+}
+
 /* Start as many threads as can be had. They wait at the gate meanwhile. */
 static filch_status start_workers(filch_pool *pool)
 {
@@ -159,6 +181,7 @@ static filch_status start_workers(filch_pool *pool)
     }
     pool->worker_count = config->max_workers > config->workers ? config->max_workers : started;
     filchi_store_relaxed_u32(&pool->active, started);
+    begin_time(pool);
     pool->given_up = status != FILCH_OK;
     filchi_mutex_unlock(&pool->gate);
     if (status != FILCH_OK) {
@@ -250,6 +273,7 @@ static filch_status shut_down(filch_pool *pool, filch_shutdown_mode mode, filch_
     if (status == FILCH_OK) {
         stop_workers(pool);
         join_workers(pool);
+        end_time(pool);
         pool->stopped = true;
     }
     return status;

@@ -81,6 +81,7 @@ struct filch_pool {
     unsigned workers_asked;  /* I: to begin with */
     filchi_worker **workers; /* I: config.max_workers of them */
     filchi_config config;    /* I */
+    filchi_stopwatch wall;   /* A: from the gate to the end of a shutdown */
 };
 
 bool filchi_pool_forked(const filch_pool *pool);

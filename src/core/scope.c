@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "core/fork.h"
 #include "core/pool.h"
+#include "core/timing.h"
 
 typedef struct scope_state {
     int64_t base; /* index in the deque of the first child */
@@ -34,7 +35,9 @@ static void run_stolen(filch_cx *cx, void *object)
     const filchi_call call = filchi_call_begin(cx);
     const bool isolated = cx->isolated;
     cx->isolated = task->isolated;
+    const filchi_timing timing = filchi_timing_begin(cx);
     task->fn(cx, task->arg);
+    filchi_timing_end(cx, timing);
     cx->isolated = isolated;
     filchi_call_end(cx, call);
     /* [SCOPE-1] acq_rel, pairs with SCOPE-1, SCOPE-2: what the child wrote is visible to the end,

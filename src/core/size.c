@@ -21,7 +21,9 @@ void filchi_worker_rest(filchi_worker *worker)
         return;
     }
     filchi_counters_add(&worker->counters, FILCHI_COUNT_PARKS);
+    filchi_timesheet_turn(&worker->time, FILCHI_RESTING);
     (void)filchi_eventcount_wait(&pool->resting, &worker->waiter, INT64_MAX, 0);
+    filchi_timesheet_turn(&worker->time, FILCHI_BUSY);
 }
 
 void filchi_pool_wake_resting(filch_pool *pool)

@@ -99,6 +99,7 @@ void filchi_sleep_idle(filchi_worker *worker)
     }
     (void)filchi_point_hit(FILCHI_AT_BEFORE_PARK);
     filchi_counters_add(&worker->counters, FILCHI_COUNT_PARKS);
+    filchi_timesheet_turn(&worker->time, FILCHI_PARKED);
     (void)filchi_eventcount_wait(idle, &worker->waiter, INT64_MAX, 0);
     filchi_counters_add(&worker->counters, FILCHI_COUNT_WAKES);
 }
@@ -112,6 +113,7 @@ bool filchi_sleep_join(filchi_worker *worker, filchi_latch *latch)
         if (!filchi_forks_in_sight(pool)) {
             (void)filchi_point_hit(FILCHI_AT_BEFORE_PARK);
             filchi_counters_add(&worker->counters, FILCHI_COUNT_PARKS);
+            filchi_timesheet_turn(&worker->time, FILCHI_PARKED);
             while (!filchi_latch_is_set(latch) && !filchi_waiter_woken(&worker->waiter)) {
                 (void)filchi_park(&worker->parker, INT64_MAX);
             }

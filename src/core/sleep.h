@@ -61,7 +61,7 @@ void filchi_sleep_search_begin(filch_pool *pool);
 void filchi_sleep_search_end(filch_pool *pool);
 
 /* A worker that searches and has found nothing: park until woken. It counts as searching again when
- * this returns. */
+ * this returns; its timesheet is turned by the caller's next search, here and below. */
 void filchi_sleep_idle(filchi_worker *worker);
 
 /* A worker that waits for `latch`: park until it is set, or until woken for a fork. Returns whether

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "core/fork.h"
 #include "core/place.h"
 #include "core/pool.h"
 
@@ -41,7 +42,7 @@ void filchi_spi_free(filch_cx *cx, void *block, size_t bytes)
 
 void filchi_spi_wait(filch_cx *cx, filchi_latch *latch)
 {
-    filchi_latch_wait(latch, cx->parker);
+    filchi_wait_alone(cx, latch);
 }
 
 filch_cx *filchi_spi_own_cx(filch_pool *pool)
@@ -110,6 +111,21 @@ bool filchi_spi_forked(const filch_pool *pool)
 const filchi_counters *filchi_spi_counters(const filch_pool *pool, unsigned worker)
 {
     return &pool->workers[worker]->counters;
+}
+
+const filchi_lengths *filchi_spi_lengths(const filch_pool *pool, unsigned worker)
+{
+    return pool->workers[worker]->lengths;
+}
+
+filchi_timesheet *filchi_spi_timesheet(const filch_pool *pool, unsigned worker)
+{
+    return &pool->workers[worker]->time;
+}
+
+filchi_stopwatch *filchi_spi_wall(const filch_pool *pool)
+{
+    return &((filch_pool *)(uintptr_t)pool)->wall;
 }
 
 filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)

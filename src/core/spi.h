@@ -7,7 +7,10 @@
 
 #include "core/offer.h"
 #include "core/place.h"
+#include "core/timing.h"
 #include "rec/counters.h"
+#include "rec/lengths.h"
+#include "rec/timesheet.h"
 #include "sync/latch.h"
 
 /* Lanes. */
@@ -50,6 +53,11 @@ bool filchi_spi_forked(const filch_pool *pool);
 /* Between two pieces: should this lane's thread leave what it shares with others? Not a guest. */
 bool filchi_spi_off_duty(const filch_cx *cx);
 const filchi_counters *filchi_spi_counters(const filch_pool *pool, unsigned worker);
+const filchi_lengths *filchi_spi_lengths(const filch_pool *pool, unsigned worker); /* or NULL */
+
+/* What readers of time need is not const: readers leave word of what they were told. */
+filchi_timesheet *filchi_spi_timesheet(const filch_pool *pool, unsigned worker);
+filchi_stopwatch *filchi_spi_wall(const filch_pool *pool);
 
 /* Pool-wide figures for filch_stats_read. */
 typedef struct filchi_spi_figures {

@@ -52,9 +52,17 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
     if (filchi_deque_init(&worker->tasks, FIRST_CAPACITY, max_tasks, allocator) != FILCH_OK) {
         goto fail_tasks;
     }
+    if ((pool->config.flags & FILCH_POOL_TIME_TASKS) != 0) {
+        worker->lengths = filchi_alloc_zeroed(allocator, sizeof(*worker->lengths));
+        if (worker->lengths == NULL) {
+            goto fail_lengths;
+        }
+    }
     filchi_waiter_init(&worker->waiter, &worker->parker);
     return worker;
 
+fail_lengths:
+    filchi_deque_fini(&worker->tasks);
 fail_tasks:
     filchi_deque_fini(&worker->cx.forks);
 fail_lane:
@@ -67,6 +75,7 @@ fail_parker:
 void filchi_worker_destroy(filchi_worker *worker)
 {
     const filch_allocator *allocator = &worker->cx.pool->config.allocator;
+    filchi_free(allocator, worker->lengths, sizeof(*worker->lengths));
     filchi_job_nodes_free(&worker->nodes, allocator);
     filchi_deque_fini(&worker->tasks);
     filchi_arena_fini(&worker->cx.arena);
@@ -123,6 +132,7 @@ static bool search(filchi_worker *worker, filch_item *out_item, filchi_job *stor
     uint32_t round = 0;
     filchi_sleep_search_begin(pool);
     while (!found && !filchi_pool_stopping(pool) && !filchi_worker_off_duty(worker)) {
+        filchi_timesheet_turn(&worker->time, FILCHI_SEARCHING);
         found = filchi_steal_any(worker, out_item) || take_injected(worker, out_item, storage);
         if (found) {
             break;
@@ -137,6 +147,7 @@ static bool search(filchi_worker *worker, filch_item *out_item, filchi_job *stor
         }
     }
     filchi_sleep_search_end(pool);
+    filchi_timesheet_turn(&worker->time, FILCHI_BUSY);
     return found;
 }
 
@@ -194,6 +205,7 @@ void filchi_worker_main(void *arg)
     if (pool->given_up) {
         return;
     }
+    filchi_timesheet_turn(&worker->time, FILCHI_BUSY);
     find_stack(worker);
     run_hook(worker, pool->config.on_start);
     filchi_place place;
@@ -201,4 +213,5 @@ void filchi_worker_main(void *arg)
     work(worker);
     filchi_place_leave(&place);
     run_hook(worker, pool->config.on_stop);
+    filchi_timesheet_turn(&worker->time, FILCHI_PARKED); /* until the shutdown has joined all */
 }

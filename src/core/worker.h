@@ -6,6 +6,8 @@
 #include "core/cx.h"
 #include "core/job.h"
 #include "rec/counters.h"
+#include "rec/lengths.h"
+#include "rec/timesheet.h"
 #include "sync/eventcount.h"
 
 struct filchi_worker {
@@ -17,7 +19,9 @@ struct filchi_worker {
     uint32_t tick;          /* detached tasks taken; paces the look at the injector */
     unsigned index;
     filchi_thread thread;
+    filchi_lengths *lengths; /* NULL: the pool does not time tasks */
     _Alignas(FILCHI_CACHELINE) filchi_counters counters;
+    _Alignas(FILCHI_CACHELINE) filchi_timesheet time;
 };
 
 filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index);

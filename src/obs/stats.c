@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the counters. */
+/* Reading the counters and the time. */
 #include <filch/stats.h>
 
 #include "core/spi.h"
@@ -18,6 +18,21 @@ static void add_worker(const filchi_counters *from, filch_worker_stats *to)
     to->steals_empty += filchi_counters_get(from, FILCHI_COUNT_STEALS_EMPTY);
     to->parks += filchi_counters_get(from, FILCHI_COUNT_PARKS);
     to->wakes += filchi_counters_get(from, FILCHI_COUNT_WAKES);
+}
+
+static void add_time(filchi_timesheet *from, uint64_t now, filch_worker_stats *to)
+{
+    to->busy_ns += filchi_stopwatch_read(&from->watches[FILCHI_BUSY], now);
+    to->searching_ns += filchi_stopwatch_read(&from->watches[FILCHI_SEARCHING], now);
+    to->parked_ns += filchi_stopwatch_read(&from->watches[FILCHI_PARKED], now);
+    to->resting_ns += filchi_stopwatch_read(&from->watches[FILCHI_RESTING], now);
+}
+
+static double utilisation_of(const filch_worker_stats *all)
+{
+    const double busy = (double)all->busy_ns;
+    const double on_duty = busy + (double)all->searching_ns + (double)all->parked_ns;
+    return on_duty > 0 ? busy / on_duty : 0;
 }
 
 filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
@@ -39,6 +54,12 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
     stats.refused = figures.refused;
     stats.pending = figures.pending;
     stats.queue_waits = figures.room_waits;
+    const uint64_t now = filchi_now(); /* one for all */
+    stats.wall_ns = filchi_stopwatch_read(filchi_spi_wall(pool), now);
+    for (unsigned i = 0; i < stats.max_workers; i++) {
+        add_time(filchi_spi_timesheet(pool, i), now, &stats.total);
+    }
+    stats.utilisation = utilisation_of(&stats.total);
     for (unsigned i = 0; i < stats.max_workers; i++) {
         add_worker(filchi_spi_counters(pool, i), &stats.total);
     }
@@ -57,6 +78,7 @@ filch_status filch_stats_read_worker(const filch_pool *pool, unsigned worker,
         return FILCH_E_FORKED;
     }
     filch_worker_stats stats = { 0 };
+    add_time(filchi_spi_timesheet(pool, worker), filchi_now(), &stats);
     add_worker(filchi_spi_counters(pool, worker), &stats);
     *out_stats = stats;
     return FILCH_OK;

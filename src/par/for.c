@@ -167,8 +167,10 @@ static bool leave(loop *job)
 static void run_joined(filch_cx *cx, void *object)
 {
     loop *job = FILCHI_CONTAINER(object, loop, offer);
+    const filchi_timing timing = filchi_timing_begin(cx);
     /* relaxed: a number of its own is all it has to be */
     participate(cx, job, filchi_add_relaxed_u32(&job->slots, 1));
+    filchi_timing_end(cx, timing);
     if (leave(job)) {
         filchi_latch_set(&job->done); /* the loop may be gone */
     }

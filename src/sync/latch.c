@@ -29,20 +29,32 @@ bool filchi_latch_unregister(filchi_latch *latch, filchi_parker *parker)
     return filchi_cas_acquire_uptr(&latch->state, (uintptr_t)parker, FILCHI_LATCH_OPEN);
 }
 
-void filchi_latch_wait(filchi_latch *latch, filchi_parker *parker)
+bool filchi_latch_spin(const filchi_latch *latch)
 {
     filchi_backoff backoff;
     filchi_backoff_reset(&backoff);
     for (int round = 0; round < SPIN_ROUNDS; round++) {
         if (filchi_latch_is_set(latch)) {
-            return;
+            return true;
         }
         filchi_backoff_wait(&backoff);
     }
+    return false;
+}
+
+void filchi_latch_sleep(filchi_latch *latch, filchi_parker *parker)
+{
     if (!filchi_latch_register(latch, parker)) {
         return;
     }
     do {
         (void)filchi_park(parker, INT64_MAX);
     } while (!filchi_latch_is_set(latch));
+}
+
+void filchi_latch_wait(filchi_latch *latch, filchi_parker *parker)
+{
+    if (!filchi_latch_spin(latch)) {
+        filchi_latch_sleep(latch, parker);
+    }
 }

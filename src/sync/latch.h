@@ -41,7 +41,13 @@ bool filchi_latch_register(filchi_latch *latch, filchi_parker *parker);
 /* Take that back. False: it was set meanwhile, and a token is on its way to the parker. */
 bool filchi_latch_unregister(filchi_latch *latch, filchi_parker *parker);
 
-/* Spin briefly, then park until it is set; takes the token it was promised. */
+/* Spin briefly. Is it set? */
+bool filchi_latch_spin(const filchi_latch *latch);
+
+/* Park until it is set; takes the token it was promised. */
+void filchi_latch_sleep(filchi_latch *latch, filchi_parker *parker);
+
+/* Spin, then sleep. */
 void filchi_latch_wait(filchi_latch *latch, filchi_parker *parker);
 
 #endif

@@ -168,8 +168,12 @@ static void use_stats(filch_pool *pool)
 {
     filch_stats stats = FILCH_STATS_INIT;
     filch_worker_stats one;
+    filch_lengths lengths = FILCH_LENGTHS_INIT;
     (void)filch_stats_read(pool, &stats);
     (void)filch_stats_read_worker(pool, 0, &one);
+    (void)filch_stats_read_lengths(pool, &lengths);
+    (void)filch_lengths_quantile(&lengths, 0.5);
+    (void)filch_length_from(FILCH_LENGTH_BUCKETS - 1);
 }
 
 void use_all(filch_pool *pool, filch_cx *cx, filch_deque *deque)

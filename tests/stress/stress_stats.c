@@ -28,6 +28,10 @@ static void expect_not_less(const filch_worker_stats *now, const filch_worker_st
     TEST_CHECK(now->steals_empty >= before->steals_empty);
     TEST_CHECK(now->parks >= before->parks);
     TEST_CHECK(now->wakes >= before->wakes);
+    TEST_CHECK(now->busy_ns >= before->busy_ns);
+    TEST_CHECK(now->searching_ns >= before->searching_ns);
+    TEST_CHECK(now->parked_ns >= before->parked_ns);
+    TEST_CHECK(now->resting_ns >= before->resting_ns);
 }
 
 static void *watch(void *arg)
@@ -45,6 +49,7 @@ static void *watch(void *arg)
         TEST_CHECK(filch_stats_read(m->pool, &all) == FILCH_OK);
         TEST_CHECK(all.workers == workers && all.workers_asked == workers);
         TEST_CHECK(all.accepted >= all_before.accepted);
+        TEST_CHECK(all.wall_ns >= all_before.wall_ns);
         TEST_CHECK(strcmp(all.park_backend, "futex") == 0 ||
                    strcmp(all.park_backend, "condvar") == 0);
         expect_not_less(&all.total, &all_before.total);

@@ -54,6 +54,7 @@ static void expect_forked(filch_pool *pool)
     filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
     filch_stats stats = FILCH_STATS_INIT;
     filch_worker_stats worker_stats;
+    filch_lengths lengths = FILCH_LENGTHS_INIT;
     filch_shutdown_report report = { 1, 2, 3, 4 };
     options.end = no_end;
     TEST_CHILD_CHECK(filch_run(pool, count, &runs) == FILCH_E_FORKED);
@@ -70,6 +71,7 @@ static void expect_forked(filch_pool *pool)
     TEST_CHILD_CHECK(report.accepted == 1 && report.cancelled == 4);
     TEST_CHILD_CHECK(filch_stats_read(pool, &stats) == FILCH_E_FORKED);
     TEST_CHILD_CHECK(filch_stats_read_worker(pool, 0, &worker_stats) == FILCH_E_FORKED);
+    TEST_CHILD_CHECK(filch_stats_read_lengths(pool, &lengths) == FILCH_E_FORKED);
     TEST_CHILD_CHECK(filch_here() == NULL);
     TEST_CHILD_CHECK(atomic_load(&runs) == 0);
 }
@@ -170,6 +172,7 @@ static void fork__destroyed_in_the_child__frees_what_it_safely_can(void **state)
     (void)state;
     test_allocator_init(&c.memory);
     config.workers = WORKERS;
+    config.flags = FILCH_POOL_TIME_TASKS;
     config.allocator = &c.memory.hooks;
     c.pool = test_pool_make_as(&config);
     expect_parent_works(c.pool);

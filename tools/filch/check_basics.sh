@@ -60,7 +60,7 @@ expect 0 cpus --table
 grep -q 'not read yet' "$folder/out" || fail "cpus: does not say what it does not read"
 
 for workers in 1 2 5; do
-    expect 0 stats --workers "$workers"
+    expect 0 stats --lengths --workers "$workers"
     python3 -c '
 import json, sys
 s = json.load(sys.stdin)
@@ -70,10 +70,22 @@ assert len(s["per_worker"]) == s["workers"]
 assert s["accepted"] == s["total"]["tasks_run"] + s["total"]["tasks_cancelled"]
 for name, total in s["total"].items():
     assert total == sum(one[name] for one in s["per_worker"]), name
+times = ["busy_ns", "searching_ns", "parked_ns"]
+for one in s["per_worker"]:
+    assert sum(one[name] for name in times) == s["wall_ns"], one
+assert 0 < s["utilisation"] <= 1
+lengths = s["lengths"]
+assert lengths["tasks"] == sum(s["total"][n] for n in ["tasks_run", "forks_stolen", "loops_joined"])
+assert lengths["tasks"] == sum(bucket["tasks"] for bucket in lengths["histogram"])
+assert 0 < lengths["sum_ns"] <= s["total"]["busy_ns"]
 assert s["results_right"] and s["adds_up"]' "$workers" <"$folder/out" || fail "stats of $workers"
 done
 expect 0 stats --table --workers 40
 grep -q '^accepted .*: yes$' "$folder/out" || fail "stats --table"
+grep -q 'longest' "$folder/out" && fail "stats --table: lengths that nobody asked for"
+expect 0 stats --table --lengths --workers 40
+[ "$(grep -c 'longest' "$folder/out")" -eq 1 ] || fail "stats --lengths"
+[ "$(awk '{ print length }' "$folder/out" | sort -n | tail -n 1)" -le 80 ] || fail "stats: too wide"
 
 if [ -w /dev/full ]; then
     code=0

@@ -146,6 +146,21 @@ const char *cli_size(uint64_t bytes, char out[CLI_NUMBER_BYTES])
     return out;
 }
 
+const char *cli_duration(uint64_t ns, char out[CLI_NUMBER_BYTES])
+{
+    static const char *const units[] = { "ns", "us", "ms", "s" };
+    double amount = (double)ns;
+    size_t unit = 0;
+    while (amount >= 1000 && unit + 1 < sizeof units / sizeof units[0]) {
+        amount /= 1000;
+        unit++;
+    }
+    int decimals = amount < 10 ? 2 : amount < 100 ? 1 : 0;
+    decimals = unit != 0 ? decimals : 0;
+    snprintf(out, CLI_NUMBER_BYTES, "%.*f %s", decimals, amount, units[unit]);
+    return out;
+}
+
 const char *cli_plural(uint64_t number)
 {
     return number == 1 ? "" : "s";

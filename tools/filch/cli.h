@@ -41,10 +41,11 @@ bool cli_wants_json(cli_form form);
 /* Columns of the terminal behind `fd`; 80 when it is none. */
 unsigned cli_columns(int fd);
 
-/* "1,234,567"; "64.0 MiB". Both return `out`. */
+/* "1,234,567"; "64.0 MiB"; "12.3 ms". All return `out`. */
 enum { CLI_NUMBER_BYTES = 32 };
 const char *cli_grouped(uint64_t number, char out[CLI_NUMBER_BYTES]);
 const char *cli_size(uint64_t bytes, char out[CLI_NUMBER_BYTES]);
+const char *cli_duration(uint64_t ns, char out[CLI_NUMBER_BYTES]);
 
 /* "" for one thing, "s" for any other number of them. */
 const char *cli_plural(uint64_t number);

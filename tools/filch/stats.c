@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* filch stats: run a small mixed workload on a pool of its own and print the pool's counters.
+/* filch stats: run a small mixed workload on a pool of its own and print the pool's counters, what
+ * its workers spent their time on and, if asked, how long the tasks took.
  *
  * The workload has one of each: a tree of forks, a loop, tasks posted from outside, and tasks that
  * post. Its results are checked, and so is accepted = ran + cancelled, from the counters and from
@@ -22,15 +23,18 @@ enum {
     POSTS_EACH = 2 /* what each of them posts in turn */
 };
 
-static const struct counter {
+typedef struct counter {
     const char *name;
     const char *meaning;
     size_t offset;
-} counters[] = {
+} counter;
+
 #define COUNTER(field, meaning)                                                                    \
     {                                                                                              \
 #field, meaning, offsetof(filch_worker_stats, field)                                       \
     }
+
+static const counter counters[] = {
     COUNTER(tasks_run, "tasks and roots run"),
     COUNTER(tasks_cancelled, "ended without being started"),
     COUNTER(tasks_inline, "run inside their own post"),
@@ -43,13 +47,35 @@ static const struct counter {
     COUNTER(steals_empty, "steals: nothing there"),
     COUNTER(parks, "went to sleep"),
     COUNTER(wakes, "woken for work"),
-#undef COUNTER
 };
-enum { COUNTERS = sizeof counters / sizeof counters[0] };
+
+static const counter activities[] = {
+    COUNTER(busy_ns, "busy"),
+    COUNTER(searching_ns, "searching"),
+    COUNTER(parked_ns, "parked"),
+};
+#undef COUNTER
+
+enum {
+    COUNTERS = sizeof counters / sizeof counters[0],
+    ACTIVITIES = sizeof activities / sizeof activities[0]
+};
+
+static const struct quantile {
+    const char *title;
+    const char *name;
+    double part;
+} quantiles[] = {
+    { "10 %", "p10", 0.10 },     { "25 %", "p25", 0.25 }, { "50 %", "p50", 0.50 },
+    { "75 %", "p75", 0.75 },     { "90 %", "p90", 0.90 }, { "99 %", "p99", 0.99 },
+    { "longest", "p100", 1.00 },
+};
+enum { QUANTILES = sizeof quantiles / sizeof quantiles[0] };
 
 typedef struct snapshot {
     filch_stats sum;
     filch_worker_stats *workers; /* sum.workers of them */
+    filch_lengths *lengths;      /* NULL: not asked for */
     filch_shutdown_report report;
     bool results_right;
     bool adds_up;
@@ -62,9 +88,9 @@ typedef struct workload {
     uintptr_t fib;
 } workload;
 
-static uint64_t counter_of(const filch_worker_stats *stats, size_t i)
+static uint64_t counter_of(const filch_worker_stats *stats, const counter *which)
 {
-    return *(const uint64_t *)((const char *)stats + counters[i].offset);
+    return *(const uint64_t *)((const char *)stats + which->offset);
 }
 
 static uintptr_t fib(filch_cx *cx, uintptr_t n)
@@ -141,6 +167,10 @@ static filch_status read_counters(filch_pool *pool, snapshot *snap)
     for (unsigned i = 0; i < filch_pool_workers(pool) && status == FILCH_OK; i++) {
         status = filch_stats_read_worker(pool, i, &snap->workers[i]);
     }
+    if (status == FILCH_OK && snap->lengths != NULL) {
+        *snap->lengths = (filch_lengths)FILCH_LENGTHS_INIT;
+        status = filch_stats_read_lengths(pool, snap->lengths);
+    }
     return status;
 }
 
@@ -177,8 +207,35 @@ static void print_json_worker(json *j, const char *key, const filch_worker_stats
 {
     json_open(j, key, '{');
     for (size_t i = 0; i < COUNTERS; i++) {
-        json_number(j, counters[i].name, counter_of(stats, i));
+        json_number(j, counters[i].name, counter_of(stats, &counters[i]));
     }
+    for (size_t i = 0; i < ACTIVITIES; i++) {
+        json_number(j, activities[i].name, counter_of(stats, &activities[i]));
+    }
+    json_close(j, '}');
+}
+
+/* The histogram as pairs: the shortest length in a bucket, tasks; empty ones are left out. */
+static void print_json_lengths(json *j, const filch_lengths *lengths)
+{
+    json_open(j, "lengths", '{');
+    json_number(j, "tasks", lengths->tasks);
+    json_number(j, "sum_ns", lengths->sum_ns);
+    json_open(j, "quantiles_ns", '{');
+    for (size_t i = 0; i < QUANTILES; i++) {
+        json_number(j, quantiles[i].name, filch_lengths_quantile(lengths, quantiles[i].part));
+    }
+    json_close(j, '}');
+    json_open(j, "histogram", '[');
+    for (unsigned i = 0; i < FILCH_LENGTH_BUCKETS; i++) {
+        if (lengths->counts[i] != 0) {
+            json_open(j, NULL, '{');
+            json_number(j, "from_ns", filch_length_from(i));
+            json_number(j, "tasks", lengths->counts[i]);
+            json_close(j, '}');
+        }
+    }
+    json_close(j, ']');
     json_close(j, '}');
 }
 
@@ -197,12 +254,17 @@ static void print_json(const snapshot *snap)
     json_number(&j, "refused", sum->refused);
     json_number(&j, "pending", sum->pending);
     json_number(&j, "queue_waits", sum->queue_waits);
+    json_number(&j, "wall_ns", sum->wall_ns);
+    json_real(&j, "utilisation", sum->utilisation);
     print_json_worker(&j, "total", &sum->total);
     json_open(&j, "per_worker", '[');
     for (unsigned i = 0; i < sum->workers; i++) {
         print_json_worker(&j, NULL, &snap->workers[i]);
     }
     json_close(&j, ']');
+    if (snap->lengths != NULL) {
+        print_json_lengths(&j, snap->lengths);
+    }
     json_bool(&j, "results_right", snap->results_right);
     json_bool(&j, "adds_up", snap->adds_up);
     json_end(&j);
@@ -216,6 +278,13 @@ static void print_column(uint64_t number)
     printf("%*s", COLUMN_WIDTH, cli_grouped(number, text));
 }
 
+static void print_percent(uint64_t part, double whole)
+{
+    char text[CLI_NUMBER_BYTES];
+    snprintf(text, sizeof text, "%.1f %%", whole > 0 ? 100 * (double)part / whole : 0.0);
+    printf("%*s", COLUMN_WIDTH, text);
+}
+
 /* The workers from `first` on, as many as the terminal is wide; the total comes first. */
 static void print_block(const snapshot *snap, unsigned first, unsigned count)
 {
@@ -227,15 +296,43 @@ static void print_block(const snapshot *snap, unsigned first, unsigned count)
         printf("%*s", COLUMN_WIDTH, title);
     }
     putchar('\n');
-    for (size_t row = 0; row < COUNTERS; row++) {
-        printf("%-*s", NAME_WIDTH, counters[row].meaning);
+    for (const counter *row = counters; row < counters + COUNTERS; row++) {
+        printf("%-*s", NAME_WIDTH, row->meaning);
         print_column(counter_of(&snap->sum.total, row));
         for (unsigned i = first; i < first + count; i++) {
             print_column(counter_of(&snap->workers[i], row));
         }
         putchar('\n');
     }
+    const double wall = (double)snap->sum.wall_ns;
+    for (const counter *row = activities; row < activities + ACTIVITIES; row++) {
+        printf("%-*s", NAME_WIDTH, row->meaning);
+        print_percent(counter_of(&snap->sum.total, row), wall * snap->sum.workers);
+        for (unsigned i = first; i < first + count; i++) {
+            print_percent(counter_of(&snap->workers[i], row), wall);
+        }
+        putchar('\n');
+    }
     putchar('\n');
+}
+
+static void print_lengths(const filch_lengths *lengths)
+{
+    char number[CLI_NUMBER_BYTES];
+    char sum[CLI_NUMBER_BYTES];
+    printf("%s task%s timed, %s in all; this part of them took at most\n",
+           cli_grouped(lengths->tasks, number), cli_plural(lengths->tasks),
+           cli_duration(lengths->sum_ns, sum));
+    for (size_t i = 0; i < QUANTILES; i++) {
+        printf("%*s", COLUMN_WIDTH, quantiles[i].title);
+    }
+    putchar('\n');
+    for (size_t i = 0; i < QUANTILES; i++) {
+        char text[CLI_NUMBER_BYTES];
+        const uint64_t ns = filch_lengths_quantile(lengths, quantiles[i].part);
+        printf("%*s", COLUMN_WIDTH, cli_duration(ns, text));
+    }
+    puts("\n");
 }
 
 static void print_table(const snapshot *snap)
@@ -253,6 +350,12 @@ static void print_table(const snapshot *snap)
         const unsigned left = sum->workers - first;
         print_block(snap, first, left < per_block ? left : per_block);
     }
+    if (snap->lengths != NULL) {
+        print_lengths(snap->lengths);
+    }
+    char wall[CLI_NUMBER_BYTES];
+    printf("wall %s, utilisation %.1f %%\n", cli_duration(sum->wall_ns, wall),
+           100 * sum->utilisation);
     printf("accepted %" PRIu64 " = ran %" PRIu64 " + cancelled %" PRIu64 ": %s\n", sum->accepted,
            sum->total.tasks_run, sum->total.tasks_cancelled, snap->adds_up ? "yes" : "NO");
     printf("refused %" PRIu64 ", pending %" PRIu64 ", waited %" PRIu64
@@ -261,16 +364,18 @@ static void print_table(const snapshot *snap)
     printf("results: %s\n", snap->results_right ? "right" : "WRONG");
 }
 
-static int run_and_print(unsigned workers, cli_form form)
+static int run_and_print(unsigned workers, bool with_lengths, cli_form form)
 {
+    static filch_lengths lengths;
     filch_pool_config config = FILCH_POOL_CONFIG_INIT;
     config.workers = workers;
+    config.flags = with_lengths ? FILCH_POOL_TIME_TASKS : 0;
     filch_pool *pool = NULL;
     filch_status status = filch_pool_create(&config, &pool);
     if (status != FILCH_OK) {
         return cli_trouble("stats", "cannot create a pool: %s", filch_strerror(status));
     }
-    snapshot snap = { .workers = NULL };
+    snapshot snap = { .lengths = with_lengths ? &lengths : NULL };
     status = measure(pool, &snap);
     (void)filch_pool_destroy(pool);
     int code = snap.results_right && snap.adds_up ? CLI_OK : CLI_FAILED;
@@ -287,12 +392,13 @@ static int run_and_print(unsigned workers, cli_form form)
 
 static void print_help(void)
 {
-    puts("Usage: filch stats [--workers N] [--json | --table]\n"
+    puts("Usage: filch stats [--workers N] [--lengths] [--json | --table]\n"
          "Run a small mixed workload (forks, a loop, posted tasks) on a pool and print the pool's\n"
-         "counters, per worker and in total. Exits with 1 if a result is wrong or if\n"
-         "accepted = ran + cancelled does not hold.\n"
+         "counters and what its workers spent their time on, per worker and in total. Exits with\n"
+         "1 if a result is wrong or if accepted = ran + cancelled does not hold.\n"
          "\n"
          "  -w, --workers N  workers of the pool; default: one a CPU, see 'filch cpus'\n"
+         "  -l, --lengths    measure how long tasks take, and print the quantiles\n"
          "  -j, --json       JSON, also on a terminal\n"
          "  -t, --table      a table, also into a file or pipe\n"
          "  -h, --help       this text");
@@ -301,23 +407,25 @@ static void print_help(void)
 int stats_main(int argc, char **argv)
 {
     static const struct option options[] = {
-        { "workers", required_argument, NULL, 'w' },
-        { "json", no_argument, NULL, 'j' },
-        { "table", no_argument, NULL, 't' },
-        { "help", no_argument, NULL, 'h' },
-        { NULL, 0, NULL, 0 },
+        { "workers", required_argument, NULL, 'w' }, { "lengths", no_argument, NULL, 'l' },
+        { "json", no_argument, NULL, 'j' },          { "table", no_argument, NULL, 't' },
+        { "help", no_argument, NULL, 'h' },          { NULL, 0, NULL, 0 },
     };
     cli_form form = CLI_AUTO;
     uint64_t workers = 0;
+    bool with_lengths = false;
     int found;
     opterr = 0;
-    while ((found = getopt_long(argc, argv, ":w:jth", options, NULL)) != -1) {
+    while ((found = getopt_long(argc, argv, ":w:ljth", options, NULL)) != -1) {
         switch (found) {
         case 'w':
             if (!cli_read_number(optarg, 1, FILCH_MAX_WORKERS, &workers)) {
                 return cli_misused("stats", "--workers takes a number from 1 to %u, not '%s'",
                                    FILCH_MAX_WORKERS, optarg);
             }
+            break;
+        case 'l':
+            with_lengths = true;
             break;
         case 'j':
             form = CLI_JSON;
@@ -335,5 +443,5 @@ int stats_main(int argc, char **argv)
     if (optind < argc) {
         return cli_misused("stats", "unexpected argument '%s'", argv[optind]);
     }
-    return run_and_print((unsigned)workers, form);
+    return run_and_print((unsigned)workers, with_lengths, form);
 }

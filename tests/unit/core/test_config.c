@@ -104,7 +104,8 @@ static void config__at_the_edges__works(void **state)
         config.workers = 1 + (unsigned)(i % 2);
         config.queue_tasks = queues[i][0];
         config.stack_bytes = (i % 2 == 0) ? (size_t)256 << 10 : 0;
-        config.flags = (i % 3 == 0) ? FILCH_POOL_STRICT | FILCH_POOL_FIFO : 0;
+        config.flags =
+            (i % 3 == 0) ? FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_TIME_TASKS : 0;
         config.name = (i % 2 == 0) ? "" : "x";
         filch_pool *pool = test_pool_make_as(&config);
         filch_stats stats = test_pool_stats(pool);
