@@ -33,12 +33,15 @@ FILCH_BEGIN_DECLS
 #define FILCH_POOL_FIFO                                                                            \
     2u /* a worker runs its own detached tasks oldest first, not newest first                      \
           (of those, it takes the oldest now and then, so that none starves) */
+#define FILCH_POOL_LOGICAL 4u        /* workers 0: count logical CPUs, not cores (cpus.h) */
+#define FILCH_POOL_NO_ENVIRONMENT 8u /* workers 0: no variable of the environment is read */
 
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
     size_t size;
     unsigned flags;
-    unsigned workers;   /* 0: as many as filch_cpus_allowed(); at most FILCH_MAX_WORKERS */
+    unsigned workers;   /* 0: the CPU-bound size of filch_cpus_read, or FILCH_WORKERS (cpus.h); at
+                           most FILCH_MAX_WORKERS */
     size_t stack_bytes; /* of each worker, within FILCH_MIN/MAX_STACK_BYTES; 0: 8 MiB on every
                            libc */
     size_t queue_tasks; /* capacity of the injector, rounded up to a power of two, at most
@@ -49,14 +52,16 @@ typedef struct filch_pool_config {
     void (*on_stop)(void *hook_arg, unsigned worker);  /* on each worker after its last task */
     void *hook_arg;                   /* a hook that waits for its pool gets FILCH_E_ON_WORKER */
     const filch_allocator *allocator; /* copied; NULL: aligned_alloc and free */
-    uintptr_t reserved[6];
+    const char
+        *limit_names; /* workers 0: variables with limits, as in filch_cpus_options; not kept */
+    uintptr_t reserved[5];
 } filch_pool_config;
 
 #define FILCH_POOL_CONFIG_INIT                                                                     \
     {                                                                                              \
-        sizeof(filch_pool_config), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL,                       \
+        sizeof(filch_pool_config), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,                 \
         {                                                                                          \
-            0, 0, 0, 0, 0, 0                                                                       \
+            0, 0, 0, 0, 0                                                                          \
         }                                                                                          \
     }
 

@@ -2,6 +2,7 @@
 /* Reading a configuration: limits, defaults, names. */
 #include "base/alloc.h"
 #include "core/pool.h"
+#include "core/sizing.h"
 
 #include <string.h>
 
@@ -13,7 +14,8 @@ static const char default_name[] = "filch";
 static bool in_limits(const filch_pool_config *config)
 {
     static const filch_pool_config empty = FILCH_POOL_CONFIG_INIT;
-    const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO;
+    const unsigned known =
+        FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_LOGICAL | FILCH_POOL_NO_ENVIRONMENT;
     return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
            config->workers <= FILCH_MAX_WORKERS && config->queue_tasks <= FILCH_MAX_QUEUE_TASKS &&
            (config->stack_bytes == 0 || (config->stack_bytes >= FILCH_MIN_STACK_BYTES &&
@@ -31,9 +33,11 @@ filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *
     }
     memset(out_config, 0, sizeof(*out_config));
     out_config->flags = from->flags;
-    out_config->workers = from->workers != 0 ? from->workers : filchi_cpus_allowed();
-    if (out_config->workers > FILCH_MAX_WORKERS) {
-        out_config->workers = FILCH_MAX_WORKERS;
+    out_config->workers = from->workers;
+    if (from->workers == 0) {
+        out_config->workers =
+            filchi_sizing_default((from->flags & FILCH_POOL_NO_ENVIRONMENT) == 0,
+                                  (from->flags & FILCH_POOL_LOGICAL) != 0, from->limit_names);
     }
     out_config->stack_bytes = from->stack_bytes != 0 ? from->stack_bytes : default_stack_bytes;
     out_config->queue_tasks = from->queue_tasks != 0 ? from->queue_tasks : DEFAULT_QUEUE_TASKS;
