@@ -292,7 +292,7 @@ static void print_help(void)
          "counters, per worker and in total. Exits with 1 if a result is wrong or if\n"
          "accepted = ran + cancelled does not hold.\n"
          "\n"
-         "  -w, --workers N  workers of the pool; default: one a CPU, see 'filch cpus'\n"
+         "  -w, --workers N  workers of the pool; default: see 'filch cpus'\n"
          "  -j, --json       JSON, also on a terminal\n"
          "  -t, --table      a table, also into a file or pipe\n"
          "  -h, --help       this text");
