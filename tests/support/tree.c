@@ -11,7 +11,9 @@
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 
-enum { MOST_BYTES = 16 << 20, PATH_BYTES = 4096, MOST_CPUS = 8192, MOST_ENTRIES = 100000 };
+enum { MOST_BYTES = 16 << 20, PATH_BYTES = 4096, MOST_CPUS = 8192 };
+
+size_t test_tree_most_entries = 100000;
 
 static void die(const char *what, const char *path)
 {
@@ -75,7 +77,7 @@ static bool add_for_each(test_tree *tree, const char *list, const char *name, co
             last = strtoul(list, &end, 10);
         }
         if (end == list || (*end != ',' && *end != '\0') || last >= MOST_CPUS || first > last ||
-            tree->entry_count > MOST_ENTRIES) {
+            tree->entry_count + (last - first) >= test_tree_most_entries) {
             return false;
         }
         for (unsigned long cpu = first; cpu <= last; cpu++) {
@@ -141,10 +143,11 @@ static bool add_fill(test_tree *tree, char *args)
     char path[PATH_BYTES];
     unsigned long count;
     char byte;
-    if (sscanf(args, "%4000s %lu %c", path, &count, &byte) != 3 || count > MOST_BYTES ||
-        path[0] != '/') {
+    if (sscanf(args, "%4000s %lu %c", path, &count, &byte) != 3 || path[0] != '/' ||
+        count > MOST_BYTES - tree->filled) {
         return false;
     }
+    tree->filled += count;
     char *bytes = grow(NULL, count + 1);
     memset(bytes, byte, count);
     append(add(tree, TEST_FILE, path), bytes, count);

@@ -26,9 +26,13 @@ typedef struct test_tree {
     size_t entry_count;
     test_expect *expects;
     size_t expect_count;
+    size_t filled;   /* bytes of all `fill` lines */
     bool has_source; /* a public dump stands behind it */
     size_t bad_line; /* number of the first line that makes no sense; 0: none */
 } test_tree;
+
+/* Lines that would make more entries make no sense; a fuzzer wants few. */
+extern size_t test_tree_most_entries;
 
 /* A text in memory; a file. A file that cannot be read ends the process. Free with _free. */
 test_tree *test_tree_parse(const char *text, size_t bytes);
