@@ -4,7 +4,7 @@
 PRESET ?= release
 build = build/$(PRESET)
 
-.PHONY: all run check deps perf stress model mutants coverage valgrind cross format install clean help
+.PHONY: all run check deps perf stress model mutants coverage valgrind cross fuzz format install clean help
 
 all: ## build build/release (PRESET=debug, asan, tsan ... for another one)
 	@./scripts/build.sh '$(PRESET)'
@@ -42,6 +42,9 @@ valgrind: ## unit and stress tests, scaled down, under memcheck
 
 cross: ## build for aarch64 and riscv64, and test under qemu
 	@./scripts/check_cross.sh
+
+fuzz: ## fuzz the readers of system files, all targets at once (MINUTES=10, KEEP=yes: keep inputs)
+	@./scripts/fuzz.py --minutes '$(or $(MINUTES),10)' $(if $(KEEP),--keep)
 
 mutants: ## break the library in one place at a time: the model tests must notice
 	@./scripts/build.sh release

@@ -37,13 +37,15 @@ FILCH_BEGIN_DECLS
 
 #define FILCH_POOL_FIXED                                                                           \
     8u /* workers 0: keep the first size, whatever becomes of the quota and the affinity mask */
+#define FILCH_POOL_LOGICAL 16u        /* workers 0: count logical CPUs, not cores (cpus.h) */
+#define FILCH_POOL_NO_ENVIRONMENT 32u /* workers 0: no variable of the environment is read */
 
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
     size_t size;
     unsigned flags;
-    unsigned workers;     /* at most FILCH_MAX_WORKERS; 0: as many as filch_cpus_allowed(), and as
-                             many as that will be: see "Following" below */
+    unsigned workers;     /* at most FILCH_MAX_WORKERS; 0: FILCH_WORKERS, or the CPU-bound size of
+                             filch_cpus_read (cpus.h), now and later: see "Following" below */
     unsigned max_workers; /* the most there can be, by filch_pool_resize or by following; less than
                              `workers`: as many as that */
     size_t stack_bytes;   /* of each worker, within FILCH_MIN/MAX_STACK_BYTES; 0: 8 MiB on every
@@ -58,22 +60,25 @@ typedef struct filch_pool_config {
                                   changed, on the thread that changed it */
     void *hook_arg;                   /* a hook that waits for its pool gets FILCH_E_ON_WORKER */
     const filch_allocator *allocator; /* copied; NULL: aligned_alloc and free */
-    uintptr_t reserved[6];
+    const char
+        *limit_names; /* workers 0: variables with limits, as in filch_cpus_options; not kept */
+    uintptr_t reserved[5];
 } filch_pool_config;
 
 #define FILCH_POOL_CONFIG_INIT                                                                     \
     {                                                                                              \
-        sizeof(filch_pool_config), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL,              \
+        sizeof(filch_pool_config), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL,        \
         {                                                                                          \
-            0, 0, 0, 0, 0, 0                                                                       \
+            0, 0, 0, 0, 0                                                                          \
         }                                                                                          \
     }
 
-/* Following: a pool whose size was left to the library goes with the machine. Its workers look at the
- * affinity mask between two tasks or two pieces of a loop, every 100 ms at most, and a
+/* Following: a pool whose size was left to the library goes with the machine. Its workers look at
+ * quota and affinity mask between two tasks or two pieces of a loop, every 100 ms at most, and a
  * change that two looks in a row have seen is made as by filch_pool_resize: so it takes 100 to 200 ms
  * and what the workers have in hand. A pool that sleeps looks when it is woken. With max_workers 0 it
- * can grow to the CPUs that were allowed when it was created. FILCH_POOL_FIXED: it does not follow. */
+ * can grow to the CPUs that were allowed when it was created; limit_names are asked once. It does not
+ * follow if FILCH_WORKERS gave its size, or with FILCH_POOL_FIXED. */
 
 /* Create a pool and start its workers; NULL for all defaults.
  * Threads: any.            Blocks: until the threads are started.

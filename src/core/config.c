@@ -2,6 +2,7 @@
 /* Reading a configuration: limits, defaults, names. */
 #include "base/alloc.h"
 #include "core/pool.h"
+#include "core/sizing.h"
 
 #include <string.h>
 
@@ -13,8 +14,8 @@ static const char default_name[] = "filch";
 static bool in_limits(const filch_pool_config *config)
 {
     static const filch_pool_config empty = FILCH_POOL_CONFIG_INIT;
-    const unsigned known =
-        FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_FIXED | FILCH_POOL_TIME_TASKS;
+    const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_TIME_TASKS |
+                           FILCH_POOL_FIXED | FILCH_POOL_LOGICAL | FILCH_POOL_NO_ENVIRONMENT;
     return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
            config->workers <= FILCH_MAX_WORKERS && config->max_workers <= FILCH_MAX_WORKERS &&
            config->queue_tasks <= FILCH_MAX_QUEUE_TASKS &&
@@ -24,9 +25,24 @@ static bool in_limits(const filch_pool_config *config)
            memcmp(config->reserved, empty.reserved, sizeof(empty.reserved)) == 0;
 }
 
-bool filchi_config_follows(const filch_pool_config *config)
+/* How many workers, and how many there can be. */
+static void fill_size(const filch_pool_config *from, filchi_config *out_config)
 {
-    return config == NULL || (config->workers == 0 && (config->flags & FILCH_POOL_FIXED) == 0);
+    const bool environment = (from->flags & FILCH_POOL_NO_ENVIRONMENT) == 0;
+    const bool logical = (from->flags & FILCH_POOL_LOGICAL) != 0;
+    unsigned most = from->max_workers;
+    out_config->workers = from->workers;
+    if (from->workers == 0) {
+        out_config->workers = filchi_sizing_default(environment, logical, from->limit_names);
+        if ((from->flags & FILCH_POOL_FIXED) == 0) {
+            out_config->follow_most = filchi_sizing_cap(environment, from->limit_names);
+        }
+        if (most == 0 && out_config->follow_most != 0) {
+            const unsigned allowed = filchi_cpus_allowed();
+            most = allowed < out_config->follow_most ? allowed : out_config->follow_most;
+        }
+    }
+    out_config->max_workers = most > out_config->workers ? most : out_config->workers;
 }
 
 filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *out_config)
@@ -38,20 +54,7 @@ filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *
     }
     memset(out_config, 0, sizeof(*out_config));
     out_config->flags = from->flags;
-    out_config->workers = from->workers != 0 ? from->workers : filchi_cpus_allowed();
-    if (out_config->workers > FILCH_MAX_WORKERS) {
-        out_config->workers = FILCH_MAX_WORKERS;
-    }
-    out_config->max_workers = from->max_workers;
-    if (filchi_config_follows(from) && from->max_workers == 0) {
-        out_config->max_workers = filchi_cpus_allowed();
-    }
-    if (out_config->max_workers > FILCH_MAX_WORKERS) {
-        out_config->max_workers = FILCH_MAX_WORKERS;
-    }
-    if (out_config->max_workers < out_config->workers) {
-        out_config->max_workers = out_config->workers;
-    }
+    fill_size(from, out_config);
     out_config->stack_bytes = from->stack_bytes != 0 ? from->stack_bytes : default_stack_bytes;
     out_config->queue_tasks = from->queue_tasks != 0 ? from->queue_tasks : DEFAULT_QUEUE_TASKS;
     strncpy(out_config->name, from->name != NULL ? from->name : default_name,

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "core/place.h"
+#include "core/sizing.h"
 
 /* Everything that needs no worker. Undone in reverse on failure. */
 static filch_status init_parts(filch_pool *pool)
@@ -194,11 +195,14 @@ static filch_status start_workers(filch_pool *pool)
  * nothing where workers outnumber CPUs, since a searcher then takes the CPU from one that works. */
 enum { SEARCH_ROUNDS = 24, SEARCH_ROUNDS_CROWDED = 4 };
 
-/* What a pool follows that was sized by it. */
-static unsigned allowed_cpus(void *ctx)
+/* What a pool follows whose size was left to the machine. */
+static unsigned machine_size(void *ctx)
 {
-    (void)ctx;
-    return filchi_cpus_allowed();
+    const filchi_config *config = ctx;
+    /* the environment was asked at the creation: nobody may read it while others write it */
+    const bool logical = (config->flags & FILCH_POOL_LOGICAL) != 0;
+    const unsigned size = filchi_sizing_default(false, logical, NULL);
+    return size < config->follow_most ? size : config->follow_most;
 }
 
 filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool)
@@ -226,7 +230,8 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
     pool->generation = filchi_fork_generation();
     pool->search_rounds =
         filled.workers > filchi_cpus_allowed() ? SEARCH_ROUNDS_CROWDED : SEARCH_ROUNDS;
-    pool->follow.look = filchi_config_follows(config) ? allowed_cpus : NULL;
+    pool->follow.look = filled.follow_most != 0 ? machine_size : NULL;
+    pool->follow.ctx = &pool->config;
     status = init_parts(pool);
     if (status != FILCH_OK) {
         filchi_free(&filled.allocator, pool, sizeof(*pool));

@@ -17,6 +17,7 @@ typedef struct filchi_config {
     unsigned flags;
     unsigned workers;
     unsigned max_workers; /* at least `workers` */
+    unsigned follow_most; /* the pool follows the machine up to this; 0: it does not */
     size_t stack_bytes;
     size_t queue_tasks;
     char name[FILCHI_THREAD_NAME_BYTES];
@@ -29,9 +30,6 @@ typedef struct filchi_config {
 
 /* NULL config: all defaults. */
 filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *out_config);
-
-/* Was the size left to the library, which then goes with what the machine has? */
-bool filchi_config_follows(const filch_pool_config *config);
 
 /* "<prefix>-<number>" in 15 bytes, the prefix cut if it must be. */
 void filchi_config_thread_name(const char *prefix, unsigned number,

@@ -7,6 +7,7 @@
 
 #include "core/offer.h"
 #include "core/place.h"
+#include "core/sizing.h"
 #include "core/timing.h"
 #include "rec/counters.h"
 #include "rec/lengths.h"

@@ -31,6 +31,21 @@ static void use_end(void *data, filch_end how)
     (void)how;
 }
 
+static void use_call(void *arg)
+{
+    (void)arg;
+}
+
+static void use_cpus(void)
+{
+    filch_cpus_options options = FILCH_CPUS_OPTIONS_INIT;
+    filch_cpus cpus = FILCH_CPUS_INIT;
+    options.flags = FILCH_CPUS_NO_ENVIRONMENT;
+    (void)filch_cpus_read(&options, &cpus);
+    (void)filch_cpus_sample(use_call, NULL, &options.wait_ns, &options.compute_ns);
+    (void)filch_cpus_allowed();
+}
+
 static void use_base(void)
 {
     (void)filch_strerror(FILCH_OK);
@@ -38,7 +53,6 @@ static void use_base(void)
     (void)filch_time_now();
     (void)filch_time_after_ns(1);
     (void)filch_time_after_ms(1);
-    (void)filch_cpus_allowed();
     (void)FILCH_VERSION_STRING;
 }
 
@@ -179,6 +193,7 @@ static void use_stats(filch_pool *pool)
 void use_all(filch_pool *pool, filch_cx *cx, filch_deque *deque)
 {
     use_base();
+    use_cpus();
     use_deque(deque);
     use_pool(pool, cx);
     use_fork(pool, cx);

@@ -3,8 +3,11 @@
  * a counter. Parking is not here: park_linux.c and park_posix.c are checked as they are, above the
  * explorer's futex and condition variable. */
 #include "base/check.h"
+#include "plat/cpus.h"
 #include "plat/plat.h"
 #include "rt/rt.h"
+
+#include <string.h>
 
 enum { TICK_NS = 1000, CPUS = 2 };
 
@@ -97,6 +100,37 @@ int64_t filchi_clock_ns(void)
 unsigned filchi_cpus_allowed(void)
 {
     return CPUS;
+}
+
+void filchi_cpus_read(const filchi_files *files, bool in_full, filchi_cpu_facts *out_facts)
+{
+    (void)files;
+    (void)in_full;
+    memset(out_facts, 0, sizeof(*out_facts));
+    out_facts->source = FILCHI_MASK_CALL;
+    out_facts->allowed = CPUS;
+}
+
+bool filchi_files_stream(const filchi_files *files, const char *path, size_t most,
+                         filchi_piece *piece, void *arg)
+{
+    (void)files;
+    (void)path;
+    (void)most;
+    (void)piece;
+    (void)arg;
+    return false;
+}
+
+const char *filchi_env_get(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+int64_t filchi_clock_thread_ns(void)
+{
+    return filchi_clock_ns();
 }
 
 bool filchi_wait_works(void)

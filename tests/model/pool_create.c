@@ -16,12 +16,6 @@ filch_status filchi_config_fill(const filch_pool_config *from, filchi_config *ou
     return FILCH_OK;
 }
 
-bool filchi_config_follows(const filch_pool_config *from)
-{
-    (void)from;
-    return false;
-}
-
 void filchi_config_thread_name(const char *prefix, unsigned number,
                                char out_name[FILCHI_THREAD_NAME_BYTES])
 {

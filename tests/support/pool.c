@@ -37,6 +37,13 @@ void test_pool_close(filch_pool *pool)
     test_assert_clean();
 }
 
+unsigned test_default_workers(void)
+{
+    filch_cpus cpus = FILCH_CPUS_INIT;
+    assert_int_equal(filch_cpus_read(NULL, &cpus), FILCH_OK);
+    return cpus.cpu_bound;
+}
+
 void test_pool_run(filch_pool *pool, filch_fn *fn, void *arg)
 {
     assert_int_equal(filch_run(pool, fn, arg), FILCH_OK);

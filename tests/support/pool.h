@@ -14,6 +14,9 @@ filch_pool *test_pool_make_as(const filch_pool_config *config);
 /* Wait until it is quiet, check that the sums agree, destroy it, and see no failed checks. */
 void test_pool_close(filch_pool *pool);
 
+/* Workers of a pool that leaves their number open, as filch_cpus_read tells it. */
+unsigned test_default_workers(void);
+
 /* The counters of a pool. */
 filch_stats test_pool_stats(const filch_pool *pool);
 

@@ -50,6 +50,17 @@ expect 2 stats --workers 18446744073709551617
 expect 2 stats -w ' 2'
 expect 2 stats extra
 expect 2 cpus extra
+expect 2 cpus --wait-ms 1
+expect 2 cpus --wait-ms 1 --compute-ms -1
+expect 2 cpus --wait-ms 0 --compute-ms 0.0
+expect 2 cpus --wait-ms 1. --compute-ms 1
+expect 2 cpus --wait-ms 1.0000001 --compute-ms 1
+expect 2 cpus --io-limit 0
+expect 2 cpus --io-limit 4097
+expect 2 cpus --count --json
+expect 2 cpus --io
+expect 2 cpus --env --io
+expect 2 cpus --root /no/such/folder
 
 expect 0 cpus
 python3 -c '
@@ -57,7 +68,7 @@ import json, os, sys
 found = json.load(sys.stdin)
 assert found["allowed"] == len(os.sched_getaffinity(0)), found' <"$folder/out" || fail "cpus"
 expect 0 cpus --table
-grep -q 'not read yet' "$folder/out" || fail "cpus: does not say what it does not read"
+grep -q 'CPU-bound work' "$folder/out" || fail "cpus: no size"
 
 for workers in 1 2 5; do
     expect 0 stats --lengths --workers "$workers"

@@ -176,7 +176,7 @@ static void print_help(void)
            "Files are only read. Without PATH: the first of /usr/share/doc, /usr/share, /usr and\n"
            "/etc that is there and has 4 MiB.\n"
            "\n"
-           "  -w, --workers N         workers of each pool; default: one a CPU ('filch cpus')\n"
+           "  -w, --workers N         workers of each pool; default: see 'filch cpus'\n"
            "  -b, --bytes MAX         read at most so many bytes, such as 300K or 2G; default %dM\n"
            "  -r, --repeats N         timed repeats after the warm-up, 1 to %d; default %d\n"
            "  -n, --queens N          size of the board, %d to %d; default %d\n"

@@ -18,7 +18,7 @@ static const struct command {
 } commands[] = {
     { "demo", demo_main, "six parallel jobs, three on your files: who wins, and why" },
     { "stats", stats_main, "run a small mixed workload and print the counters of the pool" },
-    { "cpus", cpus_main, "print the CPUs this process may use" },
+    { "cpus", cpus_main, "the right number of workers for this process, and why" },
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

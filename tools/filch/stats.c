@@ -397,7 +397,7 @@ static void print_help(void)
          "counters and what its workers spent their time on, per worker and in total. Exits with\n"
          "1 if a result is wrong or if accepted = ran + cancelled does not hold.\n"
          "\n"
-         "  -w, --workers N  workers of the pool; default: one a CPU, see 'filch cpus'\n"
+         "  -w, --workers N  workers of the pool; default: see 'filch cpus'\n"
          "  -l, --lengths    measure how long tasks take, and print the quantiles\n"
          "  -j, --json       JSON, also on a terminal\n"
          "  -t, --table      a table, also into a file or pipe\n"

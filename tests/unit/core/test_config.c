@@ -138,8 +138,8 @@ static void config__none__as_many_workers_as_cpus(void **state)
     filch_pool *pool = test_pool_make_as(NULL);
     (void)state;
     assert_true(filch_cpus_allowed() >= 1);
-    assert_int_equal(filch_pool_workers(pool), filch_cpus_allowed());
-    assert_int_equal(test_pool_stats(pool).workers_asked, filch_cpus_allowed());
+    assert_int_equal(filch_pool_workers(pool), test_default_workers());
+    assert_int_equal(test_pool_stats(pool).workers_asked, test_default_workers());
     test_pool_close(pool);
 }
 

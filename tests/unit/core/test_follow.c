@@ -4,6 +4,8 @@
  * task is lost. */
 #include "support/pool.h"
 
+#include <stdlib.h>
+
 #include "core/pool.h"
 
 enum { MOST = 4 };
@@ -12,10 +14,13 @@ static atomic_uint says;
 static atomic_uint looks;
 static atomic_uint flicker; /* every other look says this, if it is not 0 */
 
-unsigned __wrap_filchi_cpus_allowed(void);
+unsigned __wrap_filchi_sizing_default(bool environment, bool logical, const char *limit_names);
 
-unsigned __wrap_filchi_cpus_allowed(void)
+unsigned __wrap_filchi_sizing_default(bool environment, bool logical, const char *limit_names)
 {
+    (void)environment;
+    (void)logical;
+    (void)limit_names;
     const unsigned n = atomic_fetch_add(&looks, 1);
     const unsigned other = atomic_load(&flicker);
     return other != 0 && n % 2 == 1 ? other : atomic_load(&says);
@@ -138,6 +143,38 @@ static void create__size_given_or_fixed__does_not_follow(void **state)
     test_pool_close(pool);
 }
 
+static void create__environment_says_how_many__does_not_follow(void **state)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    (void)state;
+    assert_int_equal(setenv("FILCH_WORKERS", "2", 1), 0);
+    filch_pool *pool = test_pool_make_as(&config);
+    assert_null(pool->follow.look);
+    test_pool_close(pool);
+    config.flags = FILCH_POOL_NO_ENVIRONMENT;
+    pool = test_pool_make_as(&config);
+    assert_non_null(pool->follow.look);
+    test_pool_close(pool);
+    assert_int_equal(unsetenv("FILCH_WORKERS"), 0);
+}
+
+/* A limit of the environment stays one, whatever the machine says later. */
+static void follow__a_limit_is_named__not_beyond_it(void **state)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    (void)state;
+    assert_int_equal(setenv("FILCH_TEST_LIMIT", "1500m", 1), 0);
+    config.limit_names = "FILCH_TEST_LIMIT";
+    config.max_workers = MOST;
+    atomic_store(&says, 1);
+    filch_pool *pool = test_pool_make_as(&config);
+    assert_int_equal(unsetenv("FILCH_TEST_LIMIT"), 0);
+    atomic_store(&says, MOST);
+    work_for_looks(pool, 3);
+    assert_int_equal(filch_pool_workers(pool), 2);
+    test_pool_close(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
@@ -146,6 +183,8 @@ int main(void)
         cmocka_unit_test(follow__asleep__does_not_look),
         cmocka_unit_test(follow__in_a_long_loop__the_others_leave_it),
         cmocka_unit_test(create__size_given_or_fixed__does_not_follow),
+        cmocka_unit_test(create__environment_says_how_many__does_not_follow),
+        cmocka_unit_test(follow__a_limit_is_named__not_beyond_it),
     };
     test_begin(120);
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -245,7 +245,7 @@ static void default_pool__asked_again__the_same_and_cannot_be_destroyed(void **s
     (void)state;
     assert_non_null(pool);
     assert_ptr_equal(filch_default_pool(), pool);
-    assert_int_equal(filch_pool_workers(pool), filch_cpus_allowed());
+    assert_int_equal(filch_pool_workers(pool), test_default_workers());
     test_pool_run(pool, default_task, &runs);
     assert_int_equal(filch_pool_destroy(pool), FILCH_E_INVALID);
     assert_ptr_equal(filch_default_pool(), pool);
