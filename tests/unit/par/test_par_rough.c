@@ -321,12 +321,191 @@ static void all_calls__inside_one_another_on_all_threads__right_and_no_deadlock(
     }
 }
 
+/* ---- memory that runs out, pools that end ---- */
+
+enum { N = 4000 };
+
+/* All calls, one after the other; what could not be had is left as it was. */
+typedef struct round_trip {
+    filch_pool *pool;
+    uint32_t in[N];
+    uint32_t out[N];
+    uint64_t total;
+    size_t count;
+    atomic_uint refused;
+} round_trip;
+
+static bool is_refusal(filch_status status)
+{
+    return status == FILCH_E_NOMEM || status == FILCH_E_CLOSED || status == FILCH_E_CANCELLED;
+}
+
+static void note_status(round_trip *r, filch_status status)
+{
+    TEST_CHECK(status == FILCH_OK || is_refusal(status));
+    atomic_fetch_add(&r->refused, status != FILCH_OK);
+}
+
+static void plain_fold(filch_cx *cx, void *ctx, filch_range range, void *value)
+{
+    const round_trip *r = ctx;
+    (void)cx;
+    for (size_t i = range.lo; i < range.hi; i++) {
+        *(uint64_t *)value += r->in[i];
+    }
+}
+
+static void plain_emit(filch_cx *cx, void *ctx, filch_range range, void *value)
+{
+    round_trip *r = ctx;
+    (void)cx;
+    for (size_t i = range.lo; i < range.hi; i++) {
+        r->out[i] = (uint32_t) * (uint64_t *)value;
+        *(uint64_t *)value += r->in[i];
+    }
+}
+
+static int keep_even(const void *element, void *ctx)
+{
+    (void)ctx;
+    return *(const uint32_t *)element % 2 == 0;
+}
+
+static int plain_compare(const void *a, const void *b, void *ctx)
+{
+    const uint32_t x = *(const uint32_t *)a;
+    const uint32_t y = *(const uint32_t *)b;
+    (void)ctx;
+    return (x > y) - (x < y);
+}
+
+static void try_reduce(round_trip *r)
+{
+    filch_reducer sum = FILCH_REDUCER_INIT;
+    sum.value_bytes = sizeof(uint64_t);
+    sum.fold = plain_fold;
+    sum.combine = mix_add;
+    r->total = 7;
+    const filch_status status = filch_reduce_on(r->pool, N, &sum, r, &r->total, NULL);
+    note_status(r, status);
+    TEST_CHECK(r->total == (status == FILCH_OK ? (uint64_t)N * (N + 1) / 2 : 7));
+    r->total = 7;
+    r->out[N - 1] = 7;
+    const filch_status scanned = filch_scan_on(r->pool, N, &sum, plain_emit, r, &r->total, NULL);
+    note_status(r, scanned);
+    TEST_CHECK(r->total == (scanned == FILCH_OK ? (uint64_t)N * (N + 1) / 2 : 7));
+    TEST_CHECK((r->out[N - 1] == 7) == (scanned != FILCH_OK));
+}
+
+static void try_all(round_trip *r)
+{
+    atomic_uint indices = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        r->in[i] = N - i;
+    }
+    try_reduce(r);
+    r->count = 7;
+    const filch_status packed = filch_pack_on(r->pool, r->in, N, sizeof(r->in[0]), keep_even, NULL,
+                                              r->out, &r->count, NULL);
+    note_status(r, packed);
+    TEST_CHECK(r->count == (packed == FILCH_OK ? N / 2 : 7));
+    const filch_status sorted =
+        filch_sort_on(r->pool, r->in, N, sizeof(r->in[0]), plain_compare, NULL);
+    note_status(r, sorted);
+    for (uint32_t i = 0; i < N; i++) {
+        TEST_CHECK(r->in[i] == (sorted == FILCH_OK ? i + 1 : N - i));
+    }
+    r->out[0] = 7;
+    const filch_status merged = filch_merge_on(r->pool, r->in, sorted == FILCH_OK ? N / 2 : 1, NULL,
+                                               0, r->out, sizeof(r->in[0]), plain_compare, NULL);
+    note_status(r, merged);
+    TEST_CHECK(r->out[0] == (merged == FILCH_OK ? r->in[0] : 7));
+    const filch_status looped = filch_for_on(r->pool, N, count_piece, &indices, NULL);
+    note_status(r, looped);
+    TEST_CHECK(atomic_load(&indices) == (looped == FILCH_OK ? N : 0));
+}
+
+static void try_all_in_task(filch_cx *cx, void *arg)
+{
+    (void)cx;
+    try_all(arg);
+}
+
+static void all_calls__nth_allocation_fails__a_status_or_the_result(void **state)
+{
+    static round_trip r;
+    test_allocator memory;
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    (void)state;
+    test_allocator_init(&memory);
+    config.workers = 3;
+    config.allocator = &memory.hooks;
+    r.pool = test_pool_make_as(&config);
+    for (int in_task = 0; in_task < 2; in_task++) {
+        unsigned refused = 0;
+        bool failed = true;
+        for (unsigned long nth = 1; failed; nth++) {
+            atomic_store(&r.refused, 0);
+            test_allocator_fail(&memory, nth / 2 + 1, nth % 2 == 0);
+            if (in_task != 0) {
+                test_pool_run(r.pool, try_all_in_task, &r);
+            } else {
+                try_all(&r);
+            }
+            failed = test_allocator_has_failed(&memory);
+            test_allocator_fail(&memory, 0, false);
+            refused += atomic_load(&r.refused);
+            test_assert_clean();
+            assert_true(nth < 10000);
+        }
+        assert_true(refused > 4);
+    }
+    test_pool_close(r.pool);
+    test_allocator_assert_balanced(&memory);
+}
+
+/* Until the pool has been closed to this thread. */
+static void *try_until_closed(void *arg)
+{
+    round_trip *r = arg;
+    while (atomic_load(&r->refused) == 0) {
+        try_all(r);
+    }
+    return NULL;
+}
+
+static void all_calls__pool_is_shut_down_meanwhile__a_status_or_the_result(void **state)
+{
+    enum { THREADS = 3 };
+    static round_trip rounds[THREADS];
+    (void)state;
+    for (size_t i = 0; i < test_count(100, 20); i++) {
+        pthread_t threads[THREADS];
+        filch_pool *pool = test_pool_make(1 + (unsigned)i % 4);
+        for (int t = 0; t < THREADS; t++) {
+            rounds[t].pool = pool;
+            atomic_store(&rounds[t].refused, 0);
+            test_thread_start(&threads[t], try_until_closed, &rounds[t]);
+        }
+        test_spin_ns(1000 * (uint64_t)(i % 20) * (i % 20));
+        assert_int_equal(filch_pool_shutdown(pool, i % 2 == 0 ? FILCH_CANCEL : FILCH_DRAIN,
+                                             FILCH_FOREVER, NULL),
+                         FILCH_OK);
+        for (int t = 0; t < THREADS; t++) {
+            test_thread_join(threads[t]);
+        }
+        test_pool_close(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(sort_merge__comparator_lies__a_permutation_and_no_more),
         cmocka_unit_test(sort__comparator_forks_and_loops_and_sorts__sorted),
         cmocka_unit_test(all_calls__inside_one_another_on_all_threads__right_and_no_deadlock),
+        cmocka_unit_test(all_calls__nth_allocation_fails__a_status_or_the_result),
+        cmocka_unit_test(all_calls__pool_is_shut_down_meanwhile__a_status_or_the_result),
     };
     test_begin(120);
     return cmocka_run_group_tests(cases, NULL, NULL);
