@@ -467,12 +467,56 @@ static void pack__many_inputs__the_serial_result_byte_for_byte(void **state)
     check_inputs("pack", check_pack, 3);
 }
 
+/* ---- a loop of more pieces than fit into one word: in blocks of 2^31, one after the other ---- */
+
+typedef struct slot_sum {
+    _Alignas(128) uint64_t count;
+    uint64_t sum;
+} slot_sum;
+
+static void add_index(filch_cx *cx, void *ctx, filch_range range)
+{
+    slot_sum *own = (slot_sum *)ctx + range.slot;
+    (void)cx;
+    own->count += range.hi - range.lo;
+    own->sum += test_mix(range.lo);
+}
+
+static void for__more_pieces_than_a_block__each_index_once(void **state)
+{
+    enum { SLOTS = 3 };
+    const size_t n = ((size_t)1 << 31) + 1000;
+    slot_sum slots[SLOTS] = { 0 };
+    uint64_t count = 0;
+    uint64_t sum = 0;
+    filch_loop options = FILCH_LOOP_INIT;
+    (void)state;
+    if (test_scale() < 100.0 || TEST_UNDER_ASAN || TEST_UNDER_TSAN) {
+        print_message("left out: a minute, for a scale of 100 and more\n");
+        skip();
+    }
+    options.grain = 1;
+    filch_pool *pool = test_pool_make(SLOTS - 1);
+    assert_int_equal(filch_for_on(pool, n, add_index, slots, &options), FILCH_OK);
+    test_pool_close(pool);
+    for (int slot = 0; slot < SLOTS; slot++) {
+        count += slots[slot].count;
+        sum += slots[slot].sum;
+    }
+    for (size_t i = 0; i < n; i++) {
+        sum -= test_mix(i);
+    }
+    assert_int_equal(count, n);
+    assert_int_equal(sum, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(reduce__doubles_at_1_to_16_workers__same_bits),
         cmocka_unit_test(scan__many_inputs__the_serial_totals_bit_for_bit),
         cmocka_unit_test(pack__many_inputs__the_serial_result_byte_for_byte),
+        cmocka_unit_test(for__more_pieces_than_a_block__each_index_once),
     };
     test_begin(120);
     return cmocka_run_group_tests(cases, NULL, NULL);
