@@ -291,35 +291,78 @@ static void go_deeper(filch_cx *cx, const mix *above, uint64_t dice)
 
 static void mix_in_task(filch_cx *cx, void *arg)
 {
-    for (uint64_t dice = 0; dice < test_count(60, 10); dice++) {
+    for (uint64_t dice = 0; dice < test_count(40, 10); dice++) {
         go_deeper(cx, arg, test_seed() + dice);
     }
 }
 
 static void *mix_in_thread(void *arg)
 {
-    for (uint64_t dice = 0; dice < test_count(60, 10); dice++) {
+    for (uint64_t dice = 0; dice < test_count(40, 10); dice++) {
         go_deeper(NULL, arg, test_seed() + 1000 + dice);
     }
     return NULL;
 }
 
-static void all_calls__inside_one_another_on_all_threads__right_and_no_deadlock(void **state)
+typedef struct resizing {
+    filch_pool *pool;
+    atomic_bool stop;
+} resizing;
+
+static void *resize_until_told(void *arg)
+{
+    resizing *r = arg;
+    test_rng rng = test_rng_make(3);
+    while (!atomic_load(&r->stop)) {
+        const unsigned most = filch_pool_max_workers(r->pool);
+        TEST_CHECK(filch_pool_resize(r->pool, 1 + (unsigned)test_rng_below(&rng, most)) ==
+                   FILCH_OK);
+        sched_yield();
+    }
+    return NULL;
+}
+
+/* In a pool of this size, or one that goes up and down to it all the time. */
+static void mix_everything(unsigned workers, bool resizes)
 {
     enum { THREADS = 3 };
+    pthread_t threads[THREADS];
+    pthread_t resizer;
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    config.workers = workers;
+    config.max_workers = workers;
+    mix m = { test_pool_make_as(&config), 0 };
+    resizing r = { m.pool, false };
+    if (resizes) {
+        test_thread_start(&resizer, resize_until_told, &r);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        test_thread_start(&threads[i], mix_in_thread, &m);
+    }
+    test_pool_run(m.pool, mix_in_task, &m);
+    for (int i = 0; i < THREADS; i++) {
+        test_thread_join(threads[i]);
+    }
+    atomic_store(&r.stop, true);
+    if (resizes) {
+        test_thread_join(resizer);
+    }
+    test_pool_close(m.pool);
+}
+
+static void all_calls__inside_one_another_on_all_threads__right_and_no_deadlock(void **state)
+{
     (void)state;
     for (unsigned workers = 1; workers <= 4; workers++) {
-        pthread_t threads[THREADS];
-        mix m = { test_pool_make(workers), 0 };
-        for (int i = 0; i < THREADS; i++) {
-            test_thread_start(&threads[i], mix_in_thread, &m);
-        }
-        test_pool_run(m.pool, mix_in_task, &m);
-        for (int i = 0; i < THREADS; i++) {
-            test_thread_join(threads[i]);
-        }
-        test_pool_close(m.pool);
+        mix_everything(workers, false);
     }
+}
+
+static void all_calls__pool_grows_and_shrinks_meanwhile__right_and_no_deadlock(void **state)
+{
+    (void)state;
+    mix_everything(2, true);
+    mix_everything(5, true);
 }
 
 /* ---- memory that runs out, pools that end ---- */
@@ -505,6 +548,7 @@ int main(void)
         cmocka_unit_test(sort_merge__comparator_lies__a_permutation_and_no_more),
         cmocka_unit_test(sort__comparator_forks_and_loops_and_sorts__sorted),
         cmocka_unit_test(all_calls__inside_one_another_on_all_threads__right_and_no_deadlock),
+        cmocka_unit_test(all_calls__pool_grows_and_shrinks_meanwhile__right_and_no_deadlock),
         cmocka_unit_test(all_calls__nth_allocation_fails__a_status_or_the_result),
         cmocka_unit_test(all_calls__pool_is_shut_down_meanwhile__a_status_or_the_result),
     };
