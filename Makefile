@@ -23,10 +23,10 @@ perf: ## build, measure, print JSON (PERF_ARGS=--gate: judge the claims too)
 	@./scripts/build.sh release >&2
 	@./scripts/perf.py build/release $(PERF_ARGS)
 
-stress: ## stress tests with delays, round after round (MINUTES=3, SCALE=0.1, SEED=, PRESET=tsan)
+stress: ## stress tests with delays, round after round (MINUTES=3, SCALE=0.1, SEED=, ONLY=, PRESET=tsan)
 	@./scripts/build.sh '$(PRESET)'
 	@./scripts/stress.py --minutes '$(or $(MINUTES),3)' --scale '$(or $(SCALE),0.1)' \
-	    $(if $(SEED),--seed '$(SEED)') '$(build)'
+	    $(if $(SEED),--seed '$(SEED)') $(if $(ONLY),--only '$(ONLY)') '$(build)'
 
 model: ## every client of the schedule explorer, what each searched, and the sum (MINUTES=5)
 	@./scripts/build.sh release

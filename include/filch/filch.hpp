@@ -71,6 +71,13 @@ class pool {
 
 namespace detail {
 
+inline void throw_if_any(const std::exception_ptr &what)
+{
+    if (what) {
+        std::rethrow_exception(what);
+    }
+}
+
 /* The first exception of several threads. */
 class first_exception {
   public:
@@ -82,12 +89,7 @@ class first_exception {
         }
     }
     bool is_set() const noexcept { return taken_.load(std::memory_order_relaxed); }
-    void rethrow() const
-    {
-        if (what_) {
-            std::rethrow_exception(what_);
-        }
-    }
+    void rethrow() const { throw_if_any(what_); }
 
   private:
     std::atomic<bool> taken_{ false };
@@ -117,12 +119,7 @@ template <class F> class call {
             me.what_ = std::current_exception();
         }
     }
-    void rethrow() const
-    {
-        if (what_) {
-            std::rethrow_exception(what_);
-        }
-    }
+    void rethrow() const { throw_if_any(what_); }
     value take() { return std::move(*value_); }
 
   private:
@@ -130,6 +127,9 @@ template <class F> class call {
     std::optional<value> value_;
     std::exception_ptr what_;
 };
+
+/* Totals and elements are moved about in blocks that begin at a cache line. */
+inline constexpr std::size_t most_alignment = 128;
 
 /* Whether a `where` is a context; else it is a pool. */
 template <class Where>
@@ -175,7 +175,9 @@ template <class T, class Fold, class Combine> struct reduction {
         T &total = *static_cast<T *>(value);
         try {
             if constexpr (std::is_invocable_v<Fold &, T &, filch_range>) {
-                me.fold_one(total, range);
+                if (!me.what.is_set()) {
+                    me.fold_one(total, range);
+                }
             } else {
                 for (std::size_t i = range.lo; i < range.hi && !me.what.is_set(); i++) {
                     total = me.fold_one(total, i);
@@ -190,7 +192,9 @@ template <class T, class Fold, class Combine> struct reduction {
         reduction &me = *static_cast<reduction *>(self);
         T &total = *static_cast<T *>(left);
         try {
-            total = me.combine_two(total, *static_cast<const T *>(right));
+            if (!me.what.is_set()) {
+                total = me.combine_two(total, *static_cast<const T *>(right));
+            }
         } catch (...) {
             me.what.keep();
         }
@@ -277,6 +281,7 @@ T reduce(Where &&where, std::size_t n, const T &neutral, Fold &&fold, Combine &&
          const filch_loop *options = nullptr)
 {
     static_assert(std::is_trivially_copyable_v<T>, "totals are copied as bytes");
+    static_assert(alignof(T) <= detail::most_alignment, "a total is aligned to 128 bytes at most");
     using reduction =
         detail::reduction<T, std::remove_reference_t<Fold>, std::remove_reference_t<Combine>>;
     reduction r{ neutral, fold, combine, {} };
@@ -300,6 +305,8 @@ template <class Where, class T, class Less>
 void sort(Where &&where, T *first, std::size_t n, Less &&less)
 {
     static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
+    static_assert(alignof(T) <= detail::most_alignment,
+                  "elements are aligned to 128 bytes at most");
     detail::order<T, std::remove_reference_t<Less>> order{ less, {} };
     if constexpr (detail::is_context<Where>) {
         check(filch_sort(where, first, n, sizeof(T), order.compare, &order));
@@ -311,7 +318,7 @@ void sort(Where &&where, T *first, std::size_t n, Less &&less)
 
 /* Post f() or f(cx): it is moved into the task and destroyed after it has run or was cancelled. A
  * small trivially copyable one allocates nothing. FILCH_E_CLOSED, FILCH_E_FULL, FILCH_E_NOMEM: it
- * was not accepted. */
+ * was not accepted. Throws what its constructor throws, but for bad_alloc. */
 template <class F> [[nodiscard]] filch_status post(filch_pool *pool, F &&f)
 {
     using task = std::decay_t<F>;
@@ -322,7 +329,12 @@ template <class F> [[nodiscard]] filch_status post(filch_pool *pool, F &&f)
         const task copy(std::forward<F>(f));
         return filch_post(pool, run, &copy, sizeof(copy), nullptr);
     } else {
-        auto owned = std::make_unique<task>(std::forward<F>(f));
+        std::unique_ptr<task> owned;
+        try {
+            owned = std::make_unique<task>(std::forward<F>(f));
+        } catch (const std::bad_alloc &) {
+            return FILCH_E_NOMEM;
+        }
         filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
         options.end = [](void *data, filch_end) noexcept { delete static_cast<task *>(data); };
         const filch_status status = filch_post(pool, run, owned.get(), 0, &options);

@@ -130,8 +130,13 @@ filch_status filch_merge(filch_cx *cx, const void *a, size_t a_count, const void
         return FILCH_E_INVALID;
     }
     const sorter s = { { compare, ctx, width }, filchi_kernel_for(width) };
-    merge_task all = { &s, a, b, a_count, b_count, out };
-    run_merge(cx, &all);
+    if (a_count + b_count != 0) {
+        /* an empty run may be NULL, to which not even 0 can be added */
+        merge_task all = {
+            &s, a_count != 0 ? a : out, b_count != 0 ? b : out, a_count, b_count, out
+        };
+        run_merge(cx, &all);
+    }
     return FILCH_OK;
 }
 

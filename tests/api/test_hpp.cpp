@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -148,6 +149,95 @@ static void test_reduce_and_sort(filch::pool &pool)
           }) == "less");
 }
 
+/* A callable that throws ends the work that has not begun, wherever it is called from. */
+static void test_exceptions(filch::pool &pool)
+{
+    std::atomic<int> calls{ 0 };
+    filch_loop serial = FILCH_LOOP_INIT;
+    serial.grain = 10;
+    serial.participants = 1;
+    CHECK(thrown_by([&] {
+              filch::reduce(
+                  pool, 1000, 0L,
+                  [&](long &, filch_range) {
+                      calls++;
+                      throw oops("range");
+                  },
+                  [&](long a, long) {
+                      calls++;
+                      return a;
+                  },
+                  &serial);
+          }) == "range");
+    CHECK(calls == 1);
+    CHECK(thrown_by([&] {
+              filch::for_each(pool, 100, [](filch_cx *cx, filch_range) {
+                  filch::reduce(
+                      cx, 100, 0L, [](long, std::size_t) -> long { throw oops("nested"); },
+                      std::plus<>());
+              });
+          }) == "nested");
+    CHECK(thrown_by([&] {
+              filch::run(pool, [](filch_cx *cx) {
+                  filch::join2(
+                      cx, [](filch_cx *) { return std::string(1000, 'x'); },
+                      [](filch_cx *) -> std::string { throw oops("second"); });
+              });
+          }) == "second");
+    std::vector<int> items(20000);
+    for (std::size_t i = 0; i < items.size(); i++) {
+        items[i] = int(i * 7919 % items.size());
+    }
+    for (int at = 1; at < 10000; at *= 3) { /* a sort needs more comparisons than that */
+        std::atomic<int> left{ at };
+        CHECK(thrown_by([&] {
+                  filch::sort(pool, items.data(), items.size(), [&](int a, int b) {
+                      return left-- == 0 ? throw oops("less") : a < b;
+                  });
+              }) == "less");
+    }
+    std::vector<bool> seen(items.size());
+    for (const int item : items) {
+        seen[std::size_t(item)] = true;
+    }
+    CHECK(seen == std::vector<bool>(items.size(), true)); /* all are there, in some order */
+}
+
+static void plain_task(filch_cx *)
+{
+}
+static std::atomic<int> plain_calls{ 0 };
+static void plain_index(std::size_t)
+{
+    plain_calls++;
+}
+static void plain_post()
+{
+    plain_calls++;
+}
+
+struct alignas(128) aligned {
+    long value;
+};
+
+static void test_kinds_of_callables()
+{
+    {
+        filch::pool pool(2);
+        filch::run(pool, plain_task);
+        filch::for_each(pool, 10, plain_index);
+        CHECK(filch::post(pool, plain_post) == FILCH_OK);
+        const std::function<int(filch_cx *)> seven = [](filch_cx *) { return 7; };
+        CHECK(filch::run(pool, seven) == 7);
+        CHECK(filch::run(pool, [three = std::make_unique<int>(3)](filch_cx *) { return *three; }) ==
+              3);
+        const auto one_more = [](aligned a, std::size_t) { return aligned{ a.value + 1 }; };
+        const auto both = [](aligned a, const aligned &b) { return aligned{ a.value + b.value }; };
+        CHECK(filch::reduce(pool, 5000, aligned{ 0 }, one_more, both).value == 5000);
+    }
+    CHECK(plain_calls == 11);
+}
+
 /* Counts how many are alive. */
 struct counted {
     static std::atomic<int> alive;
@@ -160,6 +250,20 @@ struct counted {
     void operator()() { ran++; }
 };
 std::atomic<int> counted::alive{ 0 };
+
+/* A copy of it needs memory that cannot be had, or fails in another way. */
+struct uncopied {
+    bool no_memory;
+    explicit uncopied(bool lacks_memory) : no_memory(lacks_memory) {}
+    uncopied(const uncopied &other) : no_memory(other.no_memory)
+    {
+        if (no_memory) {
+            throw std::bad_alloc();
+        }
+        throw oops("copy");
+    }
+    void operator()() const { failures++; }
+};
 
 static void test_post()
 {
@@ -175,6 +279,10 @@ static void test_post()
     CHECK(ran == 1500);
     CHECK(counted::alive == 0);
     filch::pool closed(1);
+    const uncopied lacks_memory(true);
+    const uncopied broken(false);
+    CHECK(filch::post(closed, lacks_memory) == FILCH_E_NOMEM);
+    CHECK(thrown_by([&] { static_cast<void>(filch::post(closed, broken)); }) == "copy");
     CHECK(filch_pool_shutdown(closed, FILCH_DRAIN, FILCH_FOREVER, nullptr) == FILCH_OK);
     CHECK(filch::post(closed, counted(ran)) == FILCH_E_CLOSED);
     CHECK(counted::alive == 0);
@@ -204,7 +312,9 @@ int main()
         test_run_and_join(pool);
         test_loops(pool);
         test_reduce_and_sort(pool);
+        test_exceptions(pool);
     }
+    test_kinds_of_callables();
     test_post();
     test_errors();
     std::printf("%d failed\n", failures.load());

@@ -4,6 +4,7 @@
  * on. From an idle pool, a busy one, while threads are inside a post, and from inside a task. */
 #include "support/pool.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 
 #include "support/alloc.h"
 #include "support/child.h"
+#include "support/elements.h"
 #include "support/proc.h"
 
 enum { WORKERS = 4 };
@@ -45,6 +47,75 @@ static void no_end(void *data, filch_end how)
     test_child_fail(__FILE__, __LINE__, "an end was called in the child");
 }
 
+static void add_piece(filch_cx *cx, void *ctx, filch_range range, void *value)
+{
+    (void)cx;
+    (void)ctx;
+    *(size_t *)value += range.hi - range.lo;
+}
+
+static void add_sizes(void *ctx, void *left, const void *right)
+{
+    (void)ctx;
+    *(size_t *)left += *(const size_t *)right;
+}
+
+static filch_reducer size_sum(void)
+{
+    filch_reducer sum = FILCH_REDUCER_INIT;
+    sum.value_bytes = sizeof(size_t);
+    sum.fold = add_piece;
+    sum.combine = add_sizes;
+    return sum;
+}
+
+static int never_kept(const void *element, void *ctx)
+{
+    (void)element;
+    (void)ctx;
+    return 0;
+}
+
+/* The calls that stand on loops and forks, on the parent's pool. */
+static void expect_loops_forked(filch_pool *pool)
+{
+    const filch_reducer sum = size_sum();
+    test_shape bytes = { 1, TEST_ASCENDING };
+    unsigned char out[4] = { 2, 1, 2, 1 };
+    size_t total = 4711;
+    TEST_CHILD_CHECK(filch_for_on(pool, 100, no_range, NULL, NULL) == FILCH_E_FORKED);
+    TEST_CHILD_CHECK(filch_reduce_on(pool, 9, &sum, NULL, &total, NULL) == FILCH_E_FORKED);
+    TEST_CHILD_CHECK(filch_scan_on(pool, 9, &sum, add_piece, NULL, &total, NULL) == FILCH_E_FORKED);
+    TEST_CHILD_CHECK(filch_pack_on(pool, out, 2, 1, never_kept, NULL, out + 2, &total, NULL) ==
+                     FILCH_E_FORKED);
+    TEST_CHILD_CHECK(filch_sort_on(pool, out, 2, 1, test_element_compare, &bytes) ==
+                     FILCH_E_FORKED);
+    TEST_CHILD_CHECK(filch_merge_on(pool, out, 1, out + 1, 1, out + 2, 1, test_element_compare,
+                                    &bytes) == FILCH_E_FORKED);
+    TEST_CHILD_CHECK(total == 4711 && out[0] == 2 && out[2] == 2);
+}
+
+/* In a child that was made inside a task: with the task's context they work, on this thread. */
+static void expect_loops_work(filch_cx *cx)
+{
+    enum { N = 20000 };
+    const filch_reducer sum = size_sum();
+    test_shape words = { sizeof(uint32_t), TEST_DESCENDING };
+    uint32_t numbers[N];
+    size_t total = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        numbers[i] = i << 24 | i;
+    }
+    TEST_CHILD_CHECK(filch_reduce(cx, N, &sum, NULL, &total, NULL) == FILCH_OK && total == N);
+    TEST_CHILD_CHECK(filch_scan(cx, N, &sum, add_piece, NULL, &total, NULL) == FILCH_OK);
+    TEST_CHILD_CHECK(filch_sort(cx, numbers, N, sizeof(numbers[0]), test_element_compare, &words) ==
+                     FILCH_OK);
+    TEST_CHILD_CHECK(numbers[0] >> 24 == 255 && numbers[N - 1] >> 24 == 0);
+    TEST_CHILD_CHECK(filch_pack(cx, numbers, N, sizeof(numbers[0]), never_kept, NULL, numbers,
+                                &total, NULL) == FILCH_OK);
+    TEST_CHILD_CHECK(total == 0);
+}
+
 /* In a child: every call on the parent's pool. */
 static void expect_forked(filch_pool *pool)
 {
@@ -63,7 +134,7 @@ static void expect_forked(filch_pool *pool)
     TEST_CHILD_CHECK(filch_post(pool, count, &runs, 0, &options) == FILCH_E_FORKED);
     TEST_CHILD_CHECK(filch_post(pool, count, &value, sizeof(value), NULL) == FILCH_E_FORKED);
     TEST_CHILD_CHECK(filch_submit(pool, &task, &options) == FILCH_E_FORKED);
-    TEST_CHILD_CHECK(filch_for_on(pool, 100, no_range, NULL, NULL) == FILCH_E_FORKED);
+    expect_loops_forked(pool);
     TEST_CHILD_CHECK(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_E_FORKED);
     TEST_CHILD_CHECK(filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, &report) ==
                      FILCH_E_FORKED);
@@ -133,6 +204,23 @@ static void expect_parent_works(filch_pool *pool)
     assert_int_equal(atomic_load(&runs), 100);
 }
 
+/* Until all threads but this one sleep. A worker that has just been woken, or is only starting, may
+ * be inside an allocator. */
+static void await_idle(void)
+{
+    enum { THREADS_MOST = 64 };
+    test_proc_thread threads[THREADS_MOST];
+    size_t awake;
+    do {
+        const size_t count = test_proc_threads(threads, THREADS_MOST);
+        awake = 0;
+        for (size_t i = 0; i < count && i < THREADS_MOST; i++) {
+            awake += threads[i].state != 'S';
+        }
+        sched_yield();
+    } while (awake > 1);
+}
+
 static void fork__idle_pool__child_is_told_and_parent_goes_on(void **state)
 {
     size_t rounds = test_count(50, 5);
@@ -141,6 +229,7 @@ static void fork__idle_pool__child_is_told_and_parent_goes_on(void **state)
         filch_pool *pool = test_pool_make(workers);
         expect_parent_works(pool);
         for (size_t i = 0; i < rounds; i++) {
+            await_idle();
             test_assert_child_ok(whole_child, pool);
             expect_parent_works(pool);
         }
@@ -240,11 +329,13 @@ static void fork__while_threads_are_inside_a_post__child_never_waits(void **stat
 }
 
 /* From inside a task: in a root, a detached task, a fork, a loop body. */
-static void fork_here(filch_pool *pool)
+static void fork_here(filch_cx *cx)
 {
+    filch_pool *pool = filch_cx_pool(cx);
     pid_t pid = fork();
     if (pid == 0) {
         alarm(30);
+        expect_loops_work(cx);
         whole_child(pool);
         test_child_leave(0);
     }
@@ -255,14 +346,14 @@ static void fork_here(filch_pool *pool)
 static void fork_in_task(filch_cx *cx, void *arg)
 {
     (void)arg;
-    fork_here(filch_cx_pool(cx));
+    fork_here(cx);
 }
 
 static void fork_in_body(filch_cx *cx, void *ctx, filch_range range)
 {
     (void)ctx;
     if (range.lo == 0) {
-        fork_here(filch_cx_pool(cx));
+        fork_here(cx);
     }
 }
 
@@ -319,6 +410,7 @@ static void fork__with_a_default_pool__child_gets_its_own(void **state)
     assert_non_null(pool);
     test_pool_run(pool, count, &runs);
     for (int i = 0; i < 10; i++) {
+        await_idle();
         test_assert_child_ok(child_with_default_pool, pool);
         assert_ptr_equal(filch_default_pool(), pool);
         test_pool_run(pool, count, &runs);

@@ -3,6 +3,7 @@
 #include "support/alloc.h"
 #include "support/pool.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,32 @@ static void reduce__doubles__same_bits_with_any_workers(void **state)
                 assert_int_equal(filch_reduce_on(pool, N, &reducer, numbers, &c.sum, NULL),
                                  FILCH_OK);
             }
+            assert_true(same_bits(c.sum, expected));
+        }
+        test_pool_close(pool);
+    }
+    free(numbers);
+}
+
+/* Numbers from 1e-8 to 1e8, as many as take part in earnest work; more workers than CPUs. */
+static void reduce__a_million_doubles_at_1_to_64_workers__same_bits(void **state)
+{
+    enum { GRAIN = 1000 };
+    static const unsigned counts[] = { 1, 2, 3, 8, 64 };
+    const size_t n = test_is_short() ? 50000 : 1000000;
+    double *numbers = random_doubles(n);
+    const size_t rounds = test_count(100, 3);
+    (void)state;
+    for (size_t i = 0; i < n; i++) {
+        numbers[i] = copysign(pow(10, fmod(fabs(numbers[i]), 16) - 8), numbers[i]);
+    }
+    const double expected = tree_sum(numbers, n, GRAIN);
+    for (size_t w = 0; w < TEST_CASES(counts); w++) {
+        filch_pool *pool = test_pool_make(counts[w]);
+        for (size_t i = 0; i < rounds || lacks_thieves(pool); i++) {
+            sum_call c = { numbers, n, FILCH_LOOP_INIT, 0 };
+            c.options.grain = GRAIN;
+            test_pool_run(pool, sum_in_task, &c);
             assert_true(same_bits(c.sum, expected));
         }
         test_pool_close(pool);
@@ -335,6 +362,7 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(reduce__doubles__bits_of_the_promised_tree_at_any_size),
         cmocka_unit_test(reduce__doubles__same_bits_with_any_workers),
+        cmocka_unit_test(reduce__a_million_doubles_at_1_to_64_workers__same_bits),
         cmocka_unit_test(reduce__operation_does_not_commute__order_kept),
         cmocka_unit_test(reduce__no_elements__the_neutral_value),
         cmocka_unit_test(reduce__nth_allocation_fails__no_memory_and_nothing_leaks),

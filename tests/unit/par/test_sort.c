@@ -1,183 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting and merging: adversarial inputs, every size of element, equal elements in order. */
+/* Sorting and merging: adversarial inputs, every size of element, equal elements in order. Large
+ * inputs, and thieves: stress_sort. */
 #include "support/alloc.h"
+#include "support/elements.h"
 #include "support/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An element holds its key and its place before the sort, in as many bytes as its width has room
- * for: 1 byte: key; 4: key and place in 8 and 24 bits; 8 and more: 32 bits each, and a filling that
- * is made from both. */
-typedef struct shape {
-    size_t width;
-} shape;
-
-static uint64_t make_word(const shape *s, uint32_t key, uint32_t place)
+/* Any input, in the order that has it sorted: nothing but the serial result will do. */
+static void check_sort(filch_pool *pool, const test_shape *shape, test_pattern pattern, size_t n,
+                       test_rng *rng)
 {
-    if (s->width >= 8) {
-        return (uint64_t)key << 32 | place;
-    }
-    return s->width >= 4 ? (uint64_t)(key & 0xff) << 24 | (place & 0xffffff) : key & 0xff;
-}
-
-static void put(const shape *s, unsigned char *element, uint32_t key, uint32_t place)
-{
-    const uint64_t word = make_word(s, key, place);
-    const size_t bytes = s->width >= 8 ? 8 : s->width >= 4 ? 4 : 1;
-    memset(element, (int)(test_mix(word) & 0xff), s->width);
-    memcpy(element, &word, bytes);
-}
-
-static uint64_t get(const shape *s, const unsigned char *element)
-{
-    uint64_t word = 0;
-    memcpy(&word, element, s->width >= 8 ? 8 : s->width >= 4 ? 4 : 1);
-    return word;
-}
-
-static uint32_t key_of(const shape *s, const void *element)
-{
-    const uint64_t word = get(s, element);
-    return (uint32_t)(s->width >= 8 ? word >> 32 : s->width >= 4 ? word >> 24 : word);
-}
-
-static bool is_whole(const shape *s, const unsigned char *element)
-{
-    const unsigned char filling = (unsigned char)(test_mix(get(s, element)) & 0xff);
-    for (size_t i = s->width >= 8 ? 8 : s->width >= 4 ? 4 : 1; i < s->width; i++) {
-        if (element[i] != filling) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static int compare_keys(const void *a, const void *b, void *ctx)
-{
-    const uint32_t x = key_of(ctx, a);
-    const uint32_t y = key_of(ctx, b);
-    return (x > y) - (x < y);
-}
-
-enum { RANDOM, FEW, EQUAL, SORTED, REVERSED, ORGAN_PIPE, ALMOST_SORTED, SAW, PATTERNS };
-
-static uint32_t pattern_key(int pattern, size_t i, size_t n, test_rng *rng)
-{
-    switch (pattern) {
-    case RANDOM:
-        return (uint32_t)test_rng_next(rng);
-    case FEW:
-        return (uint32_t)test_rng_below(rng, 5);
-    case EQUAL:
-        return 7;
-    case SORTED:
-        return (uint32_t)i;
-    case REVERSED:
-        return (uint32_t)(n - i);
-    case ORGAN_PIPE:
-        return (uint32_t)(i < n / 2 ? i : n - i);
-    case ALMOST_SORTED:
-        return (uint32_t)(test_rng_below(rng, 100) == 0 ? n - i : i);
-    default:
-        return (uint32_t)(i % 1000);
-    }
-}
-
-static unsigned char *make_input(const shape *s, int pattern, size_t n, test_rng *rng)
-{
-    unsigned char *elements = malloc(n * s->width + 1);
-    if (elements == NULL) {
-        abort();
-    }
-    for (size_t i = 0; i < n; i++) {
-        put(s, elements + i * s->width, pattern_key(pattern, i, n, rng), (uint32_t)i);
-    }
-    return elements;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a;
-    const uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Sorted by key and then by place: as numbers, there is only one order. */
-static void assert_sorted(const shape *s, const unsigned char *elements, const uint64_t *sorted,
-                          size_t n)
-{
-    size_t wrong = 0;
-    for (size_t i = 0; i < n; i++) {
-        wrong +=
-            get(s, elements + i * s->width) != sorted[i] || !is_whole(s, elements + i * s->width);
-    }
-    assert_int_equal(wrong, 0);
-}
-
-static uint64_t *sorted_words(const shape *s, const unsigned char *elements, size_t n)
-{
-    uint64_t *words = calloc(n + 1, sizeof(*words));
-    if (words == NULL) {
-        abort();
-    }
-    for (size_t i = 0; i < n; i++) {
-        words[i] = get(s, elements + i * s->width);
-    }
-    qsort(words, n, sizeof(*words), by_number);
-    return words;
-}
-
-static void check_sort(filch_pool *pool, size_t width, int pattern, size_t n, test_rng *rng)
-{
-    shape s = { width };
-    unsigned char *elements = make_input(&s, pattern, n, rng);
-    uint64_t *expected = sorted_words(&s, elements, n);
-    elements[n * width] = 0x77;
-    assert_int_equal(filch_sort_on(pool, elements, n, width, compare_keys, &s), FILCH_OK);
-    assert_sorted(&s, elements, expected, n);
-    assert_int_equal(elements[n * width], 0x77);
+    test_shape order = *shape;
+    const size_t bytes = n * shape->width + 1;
+    unsigned char *elements = test_elements_make(shape, pattern, n, rng);
+    unsigned char *expected = test_memory(bytes);
+    memcpy(expected, elements, bytes);
+    test_elements_sort(shape, expected, n);
+    assert_int_equal(filch_sort_on(pool, elements, n, shape->width, test_element_compare, &order),
+                     FILCH_OK);
+    assert_int_equal(memcmp(elements, expected, bytes), 0);
     free(elements);
     free(expected);
 }
 
 static const size_t widths[] = { 1, 4, 8, 12, 16, 24, 100 };
 
-static void sort__each_pattern_and_width__stable_and_whole(void **state)
+static void sort__each_pattern_width_and_order__the_serial_result(void **state)
 {
     static const size_t sizes[] = { 0, 1, 2, 3, 8, 9, 100, 2048, 2049, 5000, 30000 };
     test_rng rng = test_rng_make(1);
     (void)state;
     for (unsigned workers = 1; workers <= 4; workers += 3) {
         filch_pool *pool = test_pool_make(workers);
-        for (size_t w = 0; w < TEST_CASES(widths); w++) {
-            for (int pattern = 0; pattern < PATTERNS; pattern++) {
-                const size_t largest = test_count(TEST_CASES(sizes), TEST_CASES(sizes) - 1);
-                for (size_t i = 0; i < largest && i < TEST_CASES(sizes); i++) {
-                    check_sort(pool, widths[w], pattern, sizes[i], &rng);
-                }
+        for (int kind = 0; kind < TEST_PATTERNS * (int)TEST_CASES(widths); kind++) {
+            const size_t largest = test_count(TEST_CASES(sizes), TEST_CASES(sizes) - 1);
+            for (size_t i = 0; i < largest && i < TEST_CASES(sizes); i++) {
+                test_shape shape = { widths[kind / TEST_PATTERNS], TEST_ASCENDING };
+                shape.order =
+                    (test_order)test_rng_below(&rng, shape.width >= 8 ? TEST_ORDERS : TEST_FLOATS);
+                check_sort(pool, &shape, (test_pattern)(kind % TEST_PATTERNS), sizes[i], &rng);
             }
         }
         test_pool_close(pool);
     }
 }
 
-static void sort__large_inputs__stable_and_stolen_from(void **state)
-{
-    test_rng rng = test_rng_make(2);
-    filch_pool *pool = test_pool_make(4);
-    const size_t rounds = test_count(6, 1);
-    (void)state;
-    /* goes on until something was stolen, however busy the machine */
-    for (size_t round = 0; round < rounds || test_pool_stats(pool).total.forks_stolen == 0;
-         round++) {
-        check_sort(pool, 8, (int)(round % PATTERNS), (size_t)1000000 + round, &rng);
-    }
-    test_pool_close(pool);
-}
-
 typedef struct looped {
-    shape s;
+    test_shape s;
     unsigned char *elements;
     size_t each;
 } looped;
@@ -187,7 +58,8 @@ static void sort_in_body(filch_cx *cx, void *ctx, filch_range range)
     looped *l = ctx;
     for (size_t i = range.lo; i < range.hi; i++) {
         unsigned char *at = l->elements + i * l->each * l->s.width;
-        TEST_CHECK(filch_sort(cx, at, l->each, l->s.width, compare_keys, &l->s) == FILCH_OK);
+        TEST_CHECK(filch_sort(cx, at, l->each, l->s.width, test_element_compare, &l->s) ==
+                   FILCH_OK);
     }
 }
 
@@ -196,15 +68,15 @@ static void sort__inside_a_loop_of_any_thread__sorted(void **state)
     enum { PARTS = 8, EACH = 10000 };
     test_rng rng = test_rng_make(3);
     filch_pool *pool = test_pool_make(3);
-    looped l = { { 8 }, NULL, EACH };
+    looped l = { { 8, TEST_ASCENDING }, NULL, EACH };
     (void)state;
-    l.elements = make_input(&l.s, RANDOM, (size_t)PARTS * EACH, &rng);
+    l.elements = test_elements_make(&l.s, TEST_RANDOM, (size_t)PARTS * EACH, &rng);
     filch_loop options = FILCH_LOOP_INIT;
     options.grain = 1;
     assert_int_equal(filch_for_on(pool, PARTS, sort_in_body, &l, &options), FILCH_OK);
     for (size_t i = 1; i < (size_t)PARTS * EACH; i++) {
-        assert_true(i % EACH == 0 ||
-                    key_of(&l.s, l.elements + (i - 1) * 8) <= key_of(&l.s, l.elements + i * 8));
+        assert_true(i % EACH == 0 || test_element_key(&l.s, l.elements + (i - 1) * 8) <=
+                                         test_element_key(&l.s, l.elements + i * 8));
     }
     free(l.elements);
     test_pool_close(pool);
@@ -214,30 +86,29 @@ static void sort__inside_a_loop_of_any_thread__sorted(void **state)
 static void check_merge(filch_pool *pool, size_t width, size_t a_count, size_t b_count,
                         test_rng *rng)
 {
-    shape s = { width };
+    test_shape s = { width, TEST_ASCENDING };
     const size_t n = a_count + b_count;
-    unsigned char *both = malloc(n * width + 1);
-    unsigned char *out = malloc(n * width + 1);
+    unsigned char *both = test_memory(n * width);
+    unsigned char *out = test_memory(n * width);
+    unsigned char *expected = test_memory(n * width);
     uint32_t key = 0;
-    assert_non_null(both);
-    assert_non_null(out);
     for (size_t i = 0; i < n; i++) {
         key = i == a_count ? 0 : key + (uint32_t)(test_rng_below(rng, 3) == 0);
-        put(&s, both + i * width, width < 8 && key > 255 ? 255 : key, (uint32_t)i);
+        test_element_put(&s, both + i * width, width < 8 && key > 255 ? 255 : key, (uint32_t)i);
     }
-    uint64_t *expected = sorted_words(&s, both, n);
-    out[n * width] = 0x77;
+    test_elements_merge(&s, both, a_count, both + a_count * width, b_count, expected);
+    out[n * width] = TEST_ELEMENTS_GUARD;
     assert_int_equal(filch_merge_on(pool, both, a_count, both + a_count * width, b_count, out,
-                                    width, compare_keys, &s),
+                                    width, test_element_compare, &s),
                      FILCH_OK);
-    assert_sorted(&s, out, expected, n);
-    assert_int_equal(out[n * width], 0x77);
+    assert_int_equal(memcmp(out, expected, n * width), 0);
+    assert_int_equal(out[n * width], TEST_ELEMENTS_GUARD);
     free(both);
     free(out);
     free(expected);
 }
 
-static void merge__any_two_runs__stable_and_whole(void **state)
+static void merge__any_two_runs__the_serial_result(void **state)
 {
     static const size_t counts[] = { 0, 1, 2, 1000, 9000, 40000 };
     test_rng rng = test_rng_make(4);
@@ -257,7 +128,7 @@ static void sort_merge__bad_arguments_or_no_memory__status_and_untouched(void **
 {
     test_allocator memory;
     filch_pool_config config = FILCH_POOL_CONFIG_INIT;
-    shape s = { 1 };
+    test_shape s = { 1, TEST_ASCENDING };
     unsigned char three[3] = { 3, 2, 1 };
     unsigned char out[6] = { 9, 9, 9, 9, 9, 9 };
     (void)state;
@@ -266,34 +137,37 @@ static void sort_merge__bad_arguments_or_no_memory__status_and_untouched(void **
     config.workers = 2;
     config.allocator = &memory.hooks;
     filch_pool *pool = test_pool_make_as(&config);
-    assert_int_equal(filch_sort_on(NULL, three, 3, 1, compare_keys, &s), FILCH_E_INVALID);
-    assert_int_equal(filch_sort_on(pool, NULL, 3, 1, compare_keys, &s), FILCH_E_INVALID);
-    assert_int_equal(filch_sort_on(pool, three, 3, 0, compare_keys, &s), FILCH_E_INVALID);
-    assert_int_equal(filch_sort_on(pool, three, SIZE_MAX, 2, compare_keys, &s), FILCH_E_INVALID);
+    assert_int_equal(filch_sort_on(NULL, three, 3, 1, test_element_compare, &s), FILCH_E_INVALID);
+    assert_int_equal(filch_sort_on(pool, NULL, 3, 1, test_element_compare, &s), FILCH_E_INVALID);
+    assert_int_equal(filch_sort_on(pool, three, 3, 0, test_element_compare, &s), FILCH_E_INVALID);
+    assert_int_equal(filch_sort_on(pool, three, SIZE_MAX, 2, test_element_compare, &s),
+                     FILCH_E_INVALID);
     assert_int_equal(filch_sort_on(pool, three, 3, 1, NULL, &s), FILCH_E_INVALID);
-    assert_int_equal(filch_sort(NULL, three, 3, 1, compare_keys, &s), FILCH_E_INVALID);
-    assert_int_equal(filch_merge_on(pool, NULL, 3, three, 3, out, 1, compare_keys, &s),
+    assert_int_equal(filch_sort(NULL, three, 3, 1, test_element_compare, &s), FILCH_E_INVALID);
+    assert_int_equal(filch_merge_on(pool, NULL, 3, three, 3, out, 1, test_element_compare, &s),
                      FILCH_E_INVALID);
-    assert_int_equal(filch_merge_on(pool, three, 3, NULL, 3, out, 1, compare_keys, &s),
+    assert_int_equal(filch_merge_on(pool, three, 3, NULL, 3, out, 1, test_element_compare, &s),
                      FILCH_E_INVALID);
-    assert_int_equal(filch_merge_on(pool, three, 3, three, 3, NULL, 1, compare_keys, &s),
+    assert_int_equal(filch_merge_on(pool, three, 3, three, 3, NULL, 1, test_element_compare, &s),
                      FILCH_E_INVALID);
     assert_int_equal(filch_merge_on(pool, three, SIZE_MAX / 2 + 1, three, SIZE_MAX / 2 + 1, out, 1,
-                                    compare_keys, &s),
+                                    test_element_compare, &s),
                      FILCH_E_INVALID);
-    assert_int_equal(filch_merge(NULL, three, 3, three, 3, out, 1, compare_keys, &s),
+    assert_int_equal(filch_merge(NULL, three, 3, three, 3, out, 1, test_element_compare, &s),
                      FILCH_E_INVALID);
     assert_int_equal(filch_merge_on(pool, three, 3, three, 3, out, 1, NULL, &s), FILCH_E_INVALID);
-    assert_int_equal(filch_sort_on(pool, three, SIZE_MAX / 2, 1, compare_keys, &s), FILCH_E_NOMEM);
+    assert_int_equal(filch_sort_on(pool, three, SIZE_MAX / 2, 1, test_element_compare, &s),
+                     FILCH_E_NOMEM);
     test_allocator_fail(&memory, 1, true);
-    assert_int_equal(filch_sort_on(pool, three, 3, 1, compare_keys, &s), FILCH_E_NOMEM);
+    assert_int_equal(filch_sort_on(pool, three, 3, 1, test_element_compare, &s), FILCH_E_NOMEM);
     test_allocator_fail(&memory, 0, false);
     assert_int_equal(three[0], 3);
     assert_int_equal(out[0], 9);
-    assert_int_equal(filch_sort_on(pool, NULL, 0, 1, compare_keys, &s), FILCH_OK);
-    assert_int_equal(filch_merge_on(pool, NULL, 0, NULL, 0, NULL, 1, compare_keys, &s), FILCH_OK);
+    assert_int_equal(filch_sort_on(pool, NULL, 0, 1, test_element_compare, &s), FILCH_OK);
+    assert_int_equal(filch_merge_on(pool, NULL, 0, NULL, 0, NULL, 1, test_element_compare, &s),
+                     FILCH_OK);
     assert_int_equal(filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, NULL), FILCH_OK);
-    assert_int_equal(filch_sort_on(pool, three, 3, 1, compare_keys, &s), FILCH_E_CLOSED);
+    assert_int_equal(filch_sort_on(pool, three, 3, 1, test_element_compare, &s), FILCH_E_CLOSED);
     test_pool_close(pool);
     test_allocator_assert_balanced(&memory);
 }
@@ -301,10 +175,9 @@ static void sort_merge__bad_arguments_or_no_memory__status_and_untouched(void **
 int main(void)
 {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(sort__each_pattern_and_width__stable_and_whole),
-        cmocka_unit_test(sort__large_inputs__stable_and_stolen_from),
+        cmocka_unit_test(sort__each_pattern_width_and_order__the_serial_result),
         cmocka_unit_test(sort__inside_a_loop_of_any_thread__sorted),
-        cmocka_unit_test(merge__any_two_runs__stable_and_whole),
+        cmocka_unit_test(merge__any_two_runs__the_serial_result),
         cmocka_unit_test(sort_merge__bad_arguments_or_no_memory__status_and_untouched),
     };
     test_begin(120);
