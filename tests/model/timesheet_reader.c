@@ -13,11 +13,24 @@ static uint64_t began;
 static int looks;                  /* of each reader */
 static uint64_t told[READERS_MAX]; /* at the last look of each */
 
+/* A clock that goes on with each reading, for all threads at once. */
+static uint64_t now(void)
+{
+    return 1000000 + model_ghost(0, 1000);
+}
+
+static void turn(filchi_activity next)
+{
+    const uint64_t at = now();
+    filchi_timesheet_end(&sheet, at);
+    filchi_timesheet_begin(&sheet, next, at);
+}
+
 static uint64_t look(uint64_t before)
 {
-    const uint64_t spent = filchi_stopwatch_read(&sheet.watches[watched], filchi_now());
+    const uint64_t spent = filchi_stopwatch_read(&sheet.watches[watched], now());
     MODEL_ASSERT(spent >= before);
-    MODEL_ASSERT(spent <= filchi_now() - began);
+    MODEL_ASSERT(spent <= now() - began);
     return spent;
 }
 
@@ -34,14 +47,14 @@ static void turn_while_read(filchi_activity activity, unsigned readers, int look
     watched = activity;
     looks = looks_each;
     model_name(&sheet, sizeof(sheet), "sheet");
-    began = filchi_now();
+    began = now();
     filchi_timesheet_begin(&sheet, FILCHI_BUSY, began);
     for (unsigned i = 0; i < readers; i++) {
         (void)model_spawn(reader, &told[i]);
     }
-    filchi_timesheet_turn(&sheet, FILCHI_SEARCHING);
-    filchi_timesheet_turn(&sheet, FILCHI_BUSY);
-    filchi_timesheet_turn(&sheet, FILCHI_SEARCHING);
+    turn(FILCHI_SEARCHING);
+    turn(FILCHI_BUSY);
+    turn(FILCHI_SEARCHING);
     model_join_all();
     for (unsigned i = 0; i < readers; i++) {
         (void)look(told[i]);
