@@ -4,9 +4,9 @@
  *
  * A mount shows the hierarchy from its root field down. If our group is below that root, the rest of
  * its path leads to its folder; of several mounts the one with the shortest root shows the most
- * ancestors. If it is below none (cgroup and mount namespaces that do not fit each other, such as
- * the root "/../.." of a mount made outside), the mount point is the best guess: it shows the group
- * or one above it. Where several mounts share a mount point, the last one hides the others.
+ * ancestors. A root of nothing but ".." (a mount made outside our cgroup namespace) shows an ancestor,
+ * but what lies between has no names here: the mount point alone counts. Any other mount shows groups
+ * that are not above ours. Where several mounts share a mount point, the last one hides the others.
  *
  * Only one hierarchy has the cpu controller, so version 1 is looked at where version 2 has no
  * cpu.max anywhere on the way. */
@@ -23,7 +23,8 @@ typedef struct hierarchy {
     char path[PATH_BYTES];   /* of our group; "": not in this hierarchy */
     char folder[PATH_BYTES]; /* "": not mounted */
     size_t point_length;     /* of the folder: its mount point */
-    size_t root_length;      /* of the mount; SIZE_MAX: a guess */
+    size_t root_length;      /* of the mount; SIZE_MAX: only ".." */
+    bool mounted;            /* somewhere, if only with other groups */
 } hierarchy;
 
 enum { UNIFIED, CPU, CPUSET, HIERARCHIES };
@@ -40,6 +41,15 @@ static void note_group(void *arg, filchi_text line)
     }
 }
 
+/* "/..", "/../.." and so on. */
+static bool only_up(const char *root)
+{
+    while (strncmp(root, "/..", 3) == 0) {
+        root += 3;
+    }
+    return *root == '\0';
+}
+
 /* Take a mount if it is better than the one known, or hides it. */
 static void consider(hierarchy *h, const char *root, const char *point)
 {
@@ -48,7 +58,12 @@ static void consider(hierarchy *h, const char *root, const char *point)
     const size_t point_length = strcmp(point, "/") == 0 ? 0 : strlen(point);
     const bool hides = h->folder[0] != '\0' && h->point_length == point_length &&
                        strncmp(h->folder, point, point_length) == 0;
-    if (h->folder[0] != '\0' && !hides && root_length >= h->root_length) {
+    h->mounted = true;
+    if (hides) {
+        h->folder[0] = '\0';
+    }
+    if ((rest == NULL && !only_up(root)) ||
+        (h->folder[0] != '\0' && root_length >= h->root_length)) {
         return;
     }
     if (rest == NULL) {
@@ -202,7 +217,7 @@ void filchi_cgroup_read(const filchi_files *files, bool in_full, bool with_cpuse
     filchi_files_lines(files, "/proc/self/cgroup", TABLE_MOST_BYTES, note_group, all);
     filchi_files_lines(files, "/proc/self/mountinfo", TABLE_MOST_BYTES, note_mount, all);
     for (int i = 0; i < HIERARCHIES; i++) {
-        if (all[i].path[0] != '\0' && all[i].folder[0] == '\0') {
+        if (all[i].path[0] != '\0' && !all[i].mounted) {
             consider(&all[i], "/", all[i].usual_point);
         }
     }

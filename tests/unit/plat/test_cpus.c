@@ -19,6 +19,9 @@
 #include "support/tree.h"
 #include "support/tree_files.h"
 
+/* Some thousand files make a slow folder; what is large is sysfs, and in memory. */
+enum { MOST_UNPACKED = 300 };
+
 enum { MOST_TREES = 400, NAME_BYTES = 64, PATH_BYTES = 512, VALUE_BYTES = 512 };
 
 static const char data[] = FILCH_TEST_DATA "/cpus";
@@ -187,6 +190,10 @@ static void tree__unpacked__as_in_memory_and_nothing_kept_open(void **state)
         filch_cpus cpus = FILCH_CPUS_INIT;
         filch_cpus_options options = FILCH_CPUS_OPTIONS_INIT;
         test_tree *tree = load(names[i]);
+        if (tree->entry_count > MOST_UNPACKED) {
+            test_tree_free(tree);
+            continue;
+        }
         (void)snprintf(folder, sizeof(folder), "%s/%zu", root, i);
         assert_int_equal(mkdir(folder, 0755), 0);
         test_tree_unpack(tree, folder);
