@@ -327,27 +327,45 @@ filch_status filch_pool_destroy(filch_pool *pool)
     return status;
 }
 
+static filch_pool *make_default_pool(void)
+{
+    filch_pool *pool = NULL;
+    if (filch_pool_create(NULL, &pool) != FILCH_OK) {
+        return NULL;
+    }
+    pool->is_default = true;
+    return pool;
+}
+
+/* One thread at a time makes it: of a hundred callers at once only one starts workers. */
 filch_pool *filch_default_pool(void)
 {
     static filchi_atomic_uptr shared;
-    for (;;) {
+    static filchi_atomic_u32 maker; /* of which process's generation, plus 1, a thread makes it */
+    for (uint32_t turn = 0;; turn++) {
         /* [POOL-1] acquire, pairs with POOL-2: the pool is complete. */
-        const uintptr_t seen = filchi_load_acquire_uptr(&shared);
-        filch_pool *pool = (filch_pool *)seen;
+        filch_pool *pool = (filch_pool *)filchi_load_acquire_uptr(&shared);
         if (pool != NULL && !filchi_pool_forked(pool)) {
             return pool;
         }
-        filch_pool *made = NULL;
-        if (filch_pool_create(NULL, &made) != FILCH_OK) {
-            return NULL;
+        const uint32_t mine = filchi_fork_generation() + 1;
+        /* relaxed: a guess; in a child it may name a thread that is not there */
+        const uint32_t other = filchi_load_relaxed_u32(&maker);
+        /* [POOL-3] acquire, pairs with POOL-4: what the last maker made is not made again. */
+        if (other == mine || !filchi_cas_acquire_u32(&maker, other, mine)) {
+            filchi_thread_yield(turn);
+            continue;
         }
-        made->is_default = true;
-        /* [POOL-2] acq_rel, pairs with POOL-1: whoever sees the pool sees all of it. */
-        if (filchi_cas_acq_rel_uptr(&shared, seen, (uintptr_t)made)) {
-            return made; /* the parent's pool, if there was one, stays as it is */
+        /* relaxed: only makers write it, one after the other */
+        pool = (filch_pool *)filchi_load_relaxed_uptr(&shared);
+        if (pool == NULL || filchi_pool_forked(pool)) {
+            pool = make_default_pool(); /* the parent's stays as it is */
+            /* [POOL-2] release, pairs with POOL-1: whoever sees the pool sees all of it. */
+            filchi_store_release_uptr(&shared, (uintptr_t)pool);
         }
-        made->is_default = false;
-        (void)filch_pool_destroy(made);
+        /* [POOL-4] release, pairs with POOL-3: the next maker sees it. */
+        filchi_store_release_u32(&maker, 0);
+        return pool;
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Two threads ask for the default pool at once: both get the same, complete one; the one that came
- * too late is destroyed again. The default configuration and the workers are replaced by very small
+/* Two threads ask for the default pool at once: both get the same, complete one, and no other is
+ * made. The default configuration and the workers are replaced by very small
  * ones.
- * Covers: POOL-1, POOL-2 */
+ * Covers: POOL-1, POOL-2, POOL-3, POOL-4 */
 #include "base/alloc.h"
 #include "core/pool.h"
 #include "model.h"
@@ -33,6 +33,7 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
     filchi_worker *worker = filchi_alloc_zeroed(&pool->config.allocator, sizeof(*worker));
     worker->index = index;
     worker->cx.pool = pool;
+    (void)model_ghost(0, 1);
     return worker;
 }
 
@@ -63,6 +64,7 @@ static void body(void)
     ask((void *)0);
     model_join(other);
     MODEL_ASSERT(got[0] == got[1]);
+    MODEL_ASSERT(model_ghost(0, 0) == 1);
     MODEL_ASSERT(filch_pool_destroy(got[0]) == FILCH_E_INVALID);
     MODEL_ASSERT(filch_pool_shutdown(got[0], FILCH_DRAIN, FILCH_FOREVER, NULL) == FILCH_OK);
 }
