@@ -6,7 +6,8 @@ Includes go downward or stay in their room:
   base < plat < sync, queue, rec < core < future, par, graph, obs   (rooms of src/)
 sync, queue and rec never include one another, nor do future, par, graph and obs; of core these see
 core/spi.h only. Public headers include only one another and ISO C. tools, examples and bench use
-installed headers and their own folder; tools and bench also bench/designs, tools also src/report.
+installed headers and their own folder; tools also bench/designs, bench/grid, bench/support and
+src/report.
 Headers of an OS are for src/plat alone. There is no include cycle."""
 
 import pathlib
@@ -16,6 +17,7 @@ import ctext
 
 LEVEL = {"base": 0, "plat": 1, "sync": 2, "queue": 2, "rec": 2, "core": 3}
 LEVEL.update({"future": 4, "par": 4, "graph": 4, "obs": 4})
+BENCH_OF_TOOLS = {("bench", "designs"), ("bench", "grid"), ("bench", "support")}
 REPORT = "report"  # offline: includes itself and public headers only
 
 ISO_C = set(
@@ -62,9 +64,9 @@ def wrong_include(path, target):
     if ours[0] == "include":
         return "a public header includes only public headers"
     if ours[0] in ("tools", "examples", "bench", "ext"):
-        designs = target.parts[:2] == ("bench", "designs") and ours[0] in ("tools", "bench")
+        bench = target.parts[:2] in BENCH_OF_TOOLS and ours[0] == "tools"
         report = theirs == ("src", REPORT) and ours[0] == "tools"
-        if ours == theirs or designs or report:
+        if ours == theirs or bench or report:
             return None
         return f"{ours[0]}/ sees installed headers only"
     if theirs[0] != "src":

@@ -43,12 +43,15 @@ static void answer_run(const grid_contestant *contestant, grid_input *input, con
         printf("none %s\n", way->none != NULL ? way->none : "not written");
         return;
     }
-    const char *wrong = grid_prepare(input, workload, words + length + (words[length] == ' '));
-    if (wrong == NULL && way->ready != NULL) {
-        wrong = way->ready(input);
-    }
+    const char *const wrong =
+        grid_prepare(input, workload, words + length + (words[length] == ' '));
     if (wrong != NULL) {
         printf("error %s\n", wrong);
+        return;
+    }
+    const char *const none = way->ready != NULL ? way->ready(input) : NULL;
+    if (none != NULL) {
+        printf("none %s\n", none);
         return;
     }
     run_timed(way, input);

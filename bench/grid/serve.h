@@ -21,8 +21,8 @@ typedef uint64_t grid_run_fn(grid_input *input);
 typedef struct grid_way {
     grid_run_fn *run;
     const char *none; /* if `run` is NULL */
-    /* Get ready for `input`, not timed; before each run. Returns NULL, or what is wrong. May be
-     * NULL itself. */
+    /* Get ready for `input`, not timed; before each run. Returns NULL, or why it cannot be done.
+     * May be NULL itself. */
     const char *(*ready)(grid_input *input);
 } grid_way;
 

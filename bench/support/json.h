@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A small writer of JSON: indented, one member a line, commas and escapes placed by itself.
+/* A JSON writer: indented, valid for any input.
  *
- * It writes as it is called and keeps nothing but the nesting. Members of an object get a key,
- * members of an array get NULL. A number that is not finite is written as null. Who calls must
- * close what it opened; nesting deeper than JSON_MAX_DEPTH is a mistake of the caller. */
+ * Text may be any bytes: control characters are escaped, and bytes that are not valid UTF-8 become
+ * U+FFFD, since file names can hold anything. `key` is NULL inside an array. Errors of the stream
+ * are left to the caller (ferror). */
 #ifndef BENCH_SUPPORT_JSON_H
 #define BENCH_SUPPORT_JSON_H
 
@@ -11,24 +11,22 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { JSON_MAX_DEPTH = 16 };
-
-typedef struct json_writer {
+typedef struct json {
     FILE *out;
     unsigned depth;
-    char closer[JSON_MAX_DEPTH];
-    bool empty[JSON_MAX_DEPTH];
-} json_writer;
+    bool has_items; /* the innermost object or array has one already */
+} json;
 
-void json_begin(json_writer *writer, FILE *out);
+void json_begin(json *j, FILE *out);
+void json_end(json *j);
 
-void json_open_object(json_writer *writer, const char *key);
-void json_open_array(json_writer *writer, const char *key);
-void json_close(json_writer *writer);
+void json_open(json *j, const char *key, char bracket); /* '{' or '[' */
+void json_close(json *j, char bracket);                 /* '}' or ']' */
 
-void json_text(json_writer *writer, const char *key, const char *text);
-void json_number(json_writer *writer, const char *key, double value);
-void json_count(json_writer *writer, const char *key, uint64_t value);
-void json_bool(json_writer *writer, const char *key, bool value);
+void json_text(json *j, const char *key, const char *text); /* NULL: null */
+void json_number(json *j, const char *key, uint64_t number);
+void json_real(json *j, const char *key, double number); /* not finite: null */
+void json_bool(json *j, const char *key, bool value);
+void json_null(json *j, const char *key);
 
 #endif

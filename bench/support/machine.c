@@ -71,20 +71,20 @@ void machine_describe(machine *out_machine)
     out_machine->flags = BENCH_FLAGS;
 }
 
-void machine_write_json(const machine *here, json_writer *writer)
+void machine_write_json(const machine *here, json *out)
 {
-    json_open_object(writer, "machine");
-    json_text(writer, "cpu_model", here->cpu_model);
-    json_count(writer, "cpus_online", here->cpus_online);
-    json_count(writer, "cpus_allowed", here->cpus_allowed);
-    json_text(writer, "kernel", here->kernel);
-    json_close(writer);
-    json_open_object(writer, "compiler");
-    json_text(writer, "name", here->compiler);
-    json_text(writer, "version", here->compiler_version);
-    json_text(writer, "build_type", here->build_type);
-    json_text(writer, "flags", here->flags);
-    json_close(writer);
+    json_open(out, "machine", '{');
+    json_text(out, "cpu_model", here->cpu_model);
+    json_number(out, "cpus_online", here->cpus_online);
+    json_number(out, "cpus_allowed", here->cpus_allowed);
+    json_text(out, "kernel", here->kernel);
+    json_close(out, '}');
+    json_open(out, "compiler", '{');
+    json_text(out, "name", here->compiler);
+    json_text(out, "version", here->compiler_version);
+    json_text(out, "build_type", here->build_type);
+    json_text(out, "flags", here->flags);
+    json_close(out, '}');
 }
 
 void machine_print(const machine *here, FILE *out)

@@ -25,7 +25,7 @@ typedef struct machine {
 void machine_describe(machine *out_machine);
 
 /* Two members of the object that is open: "machine" and "compiler". */
-void machine_write_json(const machine *here, json_writer *writer);
+void machine_write_json(const machine *here, json *out);
 
 void machine_print(const machine *here, FILE *out);
 

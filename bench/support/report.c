@@ -112,68 +112,66 @@ static int judge_all(const bench_spec *spec, const outcome *seen)
     return verdict;
 }
 
-static void write_summary(json_writer *writer, const char *key, const measure_summary *summary,
-                          double units)
+static void write_summary(json *out, const char *key, const measure_summary *summary, double units)
 {
-    json_open_object(writer, key);
-    json_number(writer, "min", summary->minimum / units);
-    json_number(writer, "median", summary->median / units);
-    json_number(writer, "spread", summary->spread);
-    json_close(writer);
+    json_open(out, key, '{');
+    json_real(out, "min", summary->minimum / units);
+    json_real(out, "median", summary->median / units);
+    json_real(out, "spread", summary->spread);
+    json_close(out, '}');
 }
 
-static void write_contestants(const bench_spec *spec, const outcome *seen, json_writer *writer)
+static void write_contestants(const bench_spec *spec, const outcome *seen, json *out)
 {
     char cpu_key[64];
     char wall_key[64];
     snprintf(cpu_key, sizeof cpu_key, "cpu_ns_per_%s", spec->unit);
     snprintf(wall_key, sizeof wall_key, "wall_ns_per_%s", spec->unit);
-    json_open_array(writer, "contestants");
+    json_open(out, "contestants", '[');
     for (size_t i = 0; i < spec->contestant_count; i++) {
-        json_open_object(writer, NULL);
-        json_text(writer, "name", spec->contestants[i].name);
+        json_open(out, NULL, '{');
+        json_text(out, "name", spec->contestants[i].name);
         if (spec->contestants[i].skipped != NULL) {
-            json_text(writer, "skipped", spec->contestants[i].skipped);
+            json_text(out, "skipped", spec->contestants[i].skipped);
         } else {
             if (!spec->contestants[i].wall_only) {
-                write_summary(writer, cpu_key, &seen->results[i].cpu, spec->units);
+                write_summary(out, cpu_key, &seen->results[i].cpu, spec->units);
             }
-            write_summary(writer, wall_key, &seen->results[i].wall, spec->units);
+            write_summary(out, wall_key, &seen->results[i].wall, spec->units);
         }
-        json_close(writer);
+        json_close(out, '}');
     }
-    json_close(writer);
+    json_close(out, ']');
 }
 
 static void print_json(const bench_spec *spec, const outcome *seen)
 {
-    json_writer writer;
-    json_begin(&writer, stdout);
-    json_open_object(&writer, NULL);
-    json_text(&writer, "benchmark", spec->name);
-    machine_write_json(&seen->here, &writer);
-    json_open_object(&writer, "workload");
+    json out;
+    json_begin(&out, stdout);
+    json_text(&out, "benchmark", spec->name);
+    machine_write_json(&seen->here, &out);
+    json_open(&out, "workload", '{');
     for (size_t i = 0; i < spec->fact_count; i++) {
-        json_count(&writer, spec->facts[i].name, spec->facts[i].value);
+        json_number(&out, spec->facts[i].name, spec->facts[i].value);
     }
-    json_count(&writer, "rounds", seen->rounds.run);
-    json_count(&writer, "rounds_quiet", seen->rounds.quiet);
-    json_count(&writer, "rounds_used", seen->rounds.used);
-    json_close(&writer);
-    write_contestants(spec, seen, &writer);
-    json_open_object(&writer, "ratios");
+    json_number(&out, "rounds", seen->rounds.run);
+    json_number(&out, "rounds_quiet", seen->rounds.quiet);
+    json_number(&out, "rounds_used", seen->rounds.used);
+    json_close(&out, '}');
+    write_contestants(spec, seen, &out);
+    json_open(&out, "ratios", '{');
     for (size_t i = 0; i < spec->ratio_count; i++) {
-        json_number(&writer, spec->ratios[i].name, ratio_value(&spec->ratios[i], seen));
+        json_real(&out, spec->ratios[i].name, ratio_value(&spec->ratios[i], seen));
     }
-    json_close(&writer);
-    json_open_object(&writer, "limits");
+    json_close(&out, '}');
+    json_open(&out, "limits", '{');
     for (size_t i = 0; i < spec->ratio_count; i++) {
         if (spec->ratios[i].limit > 0) {
-            json_number(&writer, spec->ratios[i].name, spec->ratios[i].limit);
+            json_real(&out, spec->ratios[i].name, spec->ratios[i].limit);
         }
     }
-    json_close(&writer);
-    json_close(&writer);
+    json_close(&out, '}');
+    json_end(&out);
 }
 
 static void print_summary(const measure_summary *summary, bool measured, double units)

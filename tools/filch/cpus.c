@@ -5,8 +5,8 @@
  * here, to show it. */
 #define _GNU_SOURCE
 
+#include "bench/support/json.h"
 #include "cli.h"
-#include "json.h"
 
 #include <getopt.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 #include "demo.h"
 
-#include "json.h"
+#include "bench/support/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  * The workload has one of each: a tree of forks, a loop, tasks posted from outside, and tasks that
  * post. Its results are checked, and so is accepted = ran + cancelled, from the counters and from
  * the report of the shutdown. It is there to show the counters, not to measure anything. */
+#include "bench/support/json.h"
 #include "cli.h"
-#include "json.h"
 
 #include <getopt.h>
 #include <inttypes.h>

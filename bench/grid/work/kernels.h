@@ -6,6 +6,7 @@
 
 #include "bench/grid/work/stream.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -48,6 +49,12 @@ static inline grid_queens grid_queens_place(grid_queens board, uint32_t bit)
     board.left = (board.left | bit) << 1;
     board.right = (board.right | bit) >> 1;
     return board;
+}
+
+/* No more tasks from here on: `row` rows are filled. */
+static inline bool grid_queens_is_leaf(grid_queens board, unsigned row)
+{
+    return row >= GRID_QUEENS_ROWS || board.columns == board.all;
 }
 
 /* Ways to fill the rest of the board. */

@@ -27,12 +27,30 @@ static inline void grid_store_be(uint8_t *p, uint32_t x)
     }
 }
 
-/* Word t (16 and up) of the message schedule, of which only the last sixteen are kept. */
-static inline uint32_t grid_sha1_word(uint32_t w[16], unsigned t)
+/* Twenty rounds from round `t` on: `mixed` and `key` differ in each quarter. The words of the
+ * schedule from the sixteenth on are made when needed, and only the last sixteen are kept. */
+static inline void grid_sha1_quarter(uint32_t h[5], uint32_t w[16], unsigned quarter)
 {
-    const uint32_t word = w[(t + 13) & 15] ^ w[(t + 8) & 15] ^ w[(t + 2) & 15] ^ w[t & 15];
-    w[t & 15] = grid_sha1_rotate(word, 1);
-    return w[t & 15];
+    static const uint32_t keys[4] = { 0x5a827999u, 0x6ed9eba1u, 0x8f1bbcdcu, 0xca62c1d6u };
+    for (unsigned t = 20 * quarter; t < 20 * quarter + 20; t++) {
+        const uint32_t b = h[1];
+        const uint32_t c = h[2];
+        const uint32_t d = h[3];
+        const uint32_t mixed = quarter == 0   ? (b & c) | (~b & d)
+                               : quarter == 2 ? (b & c) | (b & d) | (c & d)
+                                              : b ^ c ^ d;
+        if (t >= 16) {
+            w[t & 15] =
+                grid_sha1_rotate(w[(t + 13) & 15] ^ w[(t + 8) & 15] ^ w[(t + 2) & 15] ^ w[t & 15],
+                                 1);
+        }
+        const uint32_t next = grid_sha1_rotate(h[0], 5) + mixed + h[4] + keys[quarter] + w[t & 15];
+        h[4] = d;
+        h[3] = c;
+        h[2] = grid_sha1_rotate(b, 30);
+        h[1] = h[0];
+        h[0] = next;
+    }
 }
 
 static inline void grid_sha1(const uint8_t *input, size_t bytes, uint8_t out[GRID_SHA1_BYTES])
@@ -49,27 +67,10 @@ static inline void grid_sha1(const uint8_t *input, size_t bytes, uint8_t out[GRI
         w[t] = grid_load_be(block + 4 * t);
     }
     memcpy(h, start, sizeof h);
-    for (unsigned t = 0; t < 80; t++) {
-        const uint32_t b = h[1];
-        const uint32_t c = h[2];
-        const uint32_t d = h[3];
-        uint32_t mixed = b ^ c ^ d;
-        uint32_t key = t < 40 ? 0x6ed9eba1u : 0xca62c1d6u;
-        if (t < 20) {
-            mixed = (b & c) | (~b & d);
-            key = 0x5a827999u;
-        } else if (t >= 40 && t < 60) {
-            mixed = (b & c) | (b & d) | (c & d);
-            key = 0x8f1bbcdcu;
-        }
-        const uint32_t word = t < 16 ? w[t] : grid_sha1_word(w, t);
-        const uint32_t next = grid_sha1_rotate(h[0], 5) + mixed + h[4] + key + word;
-        h[4] = d;
-        h[3] = c;
-        h[2] = grid_sha1_rotate(b, 30);
-        h[1] = h[0];
-        h[0] = next;
-    }
+    grid_sha1_quarter(h, w, 0);
+    grid_sha1_quarter(h, w, 1);
+    grid_sha1_quarter(h, w, 2);
+    grid_sha1_quarter(h, w, 3);
     for (size_t i = 0; i < 5; i++) {
         grid_store_be(out + 4 * i, h[i] + start[i]);
     }
