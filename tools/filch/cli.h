@@ -20,6 +20,7 @@ enum {
 int cpus_main(int argc, char **argv);
 int stats_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
+int bench_main(int argc, char **argv);
 
 /* Print "filch <command>: <message>" on stderr and return CLI_TROUBLE. */
 int cli_trouble(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

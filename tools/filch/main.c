@@ -17,6 +17,7 @@ static const struct command {
     const char *summary;
 } commands[] = {
     { "demo", demo_main, "six parallel jobs, three on your files: who wins, and why" },
+    { "bench", bench_main, "the same work by Filch, plain code, other designs and other runtimes" },
     { "stats", stats_main, "run a small mixed workload and print the counters of the pool" },
     { "cpus", cpus_main, "the right number of workers for this process, and why" },
 };
@@ -59,7 +60,7 @@ static int run_command(int argc, char **argv)
 static int run(int argc, char **argv)
 {
     if (argc < 2) {
-        return cli_misused("", "which command? demo, stats or cpus");
+        return cli_misused("", "which command? demo, bench, stats or cpus");
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
