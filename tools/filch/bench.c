@@ -21,7 +21,7 @@
 #include <filch/cpus.h>
 #include <filch/pool.h>
 
-enum { DEFAULT_ROUNDS = 5, DEFAULT_SECONDS = 60, DEFAULT_TIMEOUT_S = 60, MOST_SECONDS = 1000000 };
+enum { DEFAULT_ROUNDS = 5, DEFAULT_SECONDS = 40, DEFAULT_TIMEOUT_S = 60, MOST_SECONDS = 1000000 };
 
 static void print_help(void)
 {

@@ -53,44 +53,54 @@ static int find_fastest(const bench *b, const bench_row *row, int but)
     return best;
 }
 
-/* How many times as fast `fast` is, in words: "about as fast" where their quartiles overlap. */
-static void compare(char *out, size_t size, const bench_cell *fast, const bench_cell *slow,
-                    const char *than)
+/* Their quartiles overlap, or there is next to nothing between them. */
+static bool is_tie(const bench_cell *fast, const bench_cell *slow)
+{
+    return fast->wall.high >= slow->wall.low || slow->wall.median < fast->wall.median * 1.01;
+}
+
+static const char *show_lead(const bench_cell *fast, const bench_cell *slow,
+                             char out[CLI_NUMBER_BYTES])
 {
     const double factor = slow->wall.median / fast->wall.median;
-    if (fast->wall.high >= slow->wall.low || factor < 1.01) {
-        snprintf(out, size, "about as fast as %s", than);
-    } else if (factor < 1.1) {
-        snprintf(out, size, "%.0f %% faster than %s", (factor - 1) * 100, than);
+    if (factor < 1.1) {
+        snprintf(out, CLI_NUMBER_BYTES, "%.0f %% faster than", (factor - 1) * 100);
     } else {
-        snprintf(out, size, "%.*f times as fast as %s", factor < 10 ? 2 : 0, factor, than);
+        snprintf(out, CLI_NUMBER_BYTES, "%.*f times as fast as", factor < 10 ? 2 : 0, factor);
     }
+    return out;
 }
 
 const char *bench_verdict(const bench *b, const bench_row *row, char out[BENCH_VERDICT_BYTES])
 {
     const int first = find_fastest(b, row, -1);
-    if (first < 0 || !has_figures(&row->cells[0])) {
+    const bench_cell *const serial = &row->cells[0];
+    char lead[CLI_NUMBER_BYTES];
+    if (first < 0 || !has_figures(serial)) {
         snprintf(out, BENCH_VERDICT_BYTES, "nothing to compare");
         return out;
     }
     const int second = find_fastest(b, row, first);
     const bench_cell *const best = &row->cells[first];
-    const bench_cell *const serial = &row->cells[0];
     const char *const name = b->contestants[first].name;
-    char with_serial[BENCH_VERDICT_BYTES / 3];
-    char with_second[BENCH_VERDICT_BYTES / 3] = "the only pool";
-    if (second >= 0) {
-        compare(with_second, sizeof with_second, best, &row->cells[second],
-                b->contestants[second].name);
-    }
-    if (serial->wall.median < best->wall.median) {
-        compare(with_serial, sizeof with_serial, serial, best, name);
-        snprintf(out, BENCH_VERDICT_BYTES, "serial wins: %s, which is %s", with_serial,
-                 with_second);
+    const char *const next = second >= 0 ? b->contestants[second].name : "";
+    int used;
+    if (second < 0) {
+        used = snprintf(out, BENCH_VERDICT_BYTES, "%s is the only pool", name);
+    } else if (is_tie(best, &row->cells[second])) {
+        used = snprintf(out, BENCH_VERDICT_BYTES, "%s and %s are the fastest pools", name, next);
     } else {
-        compare(with_serial, sizeof with_serial, best, serial, "serial");
-        snprintf(out, BENCH_VERDICT_BYTES, "%s wins: %s, %s", name, with_second, with_serial);
+        used = snprintf(out, BENCH_VERDICT_BYTES, "%s is the fastest pool, %s %s", name,
+                        show_lead(best, &row->cells[second], lead), next);
+    }
+    char *const rest = out + used;
+    const size_t room = (size_t)(BENCH_VERDICT_BYTES - used);
+    if (serial->wall.median < best->wall.median && !is_tie(serial, best)) {
+        snprintf(rest, room, "; serial is %s that", show_lead(serial, best, lead));
+    } else if (serial->wall.median > best->wall.median && !is_tie(best, serial)) {
+        snprintf(rest, room, "; %s serial", show_lead(best, serial, lead));
+    } else {
+        snprintf(rest, room, "; about as fast as serial");
     }
     return out;
 }

@@ -38,21 +38,23 @@ static uint64_t run_tree(grid_input *input)
     return tree_sum(input->tree, 0);
 }
 
-SERIAL_CALL uint64_t queens(grid_queens board)
+SERIAL_CALL uint64_t queens(uint32_t all, uint32_t columns, uint32_t left, uint32_t right)
 {
-    if (board.columns == board.all) {
+    if (columns == all) {
         return 1;
     }
     uint64_t ways = 0;
-    for (uint32_t open = grid_queens_free(board); open != 0; open &= open - 1) {
-        ways += queens(grid_queens_place(board, open & (~open + 1)));
+    for (uint32_t open = all & ~(columns | left | right); open != 0; open &= open - 1) {
+        const uint32_t bit = open & (~open + 1);
+        ways += queens(all, columns | bit, (left | bit) << 1, (right | bit) >> 1);
     }
     return ways;
 }
 
 static uint64_t run_queens(grid_input *input)
 {
-    return queens(grid_queens_start((unsigned)input->n));
+    const grid_queens start = grid_queens_start((unsigned)input->n);
+    return queens(start.all, start.columns, start.left, start.right);
 }
 
 SERIAL_CALL uint64_t uts(const grid_uts_tree *tree, const grid_uts_node *node)

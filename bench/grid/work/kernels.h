@@ -57,17 +57,25 @@ static inline bool grid_queens_is_leaf(grid_queens board, unsigned row)
     return row >= GRID_QUEENS_ROWS || board.columns == board.all;
 }
 
-/* Ways to fill the rest of the board. */
-static inline uint64_t grid_queens_count(grid_queens board)
+/* Ways to fill the rest of the board; the words of a board one by one, which compilers keep in
+ * registers. */
+static inline uint64_t grid_queens_rest(uint32_t all, uint32_t columns, uint32_t left,
+                                        uint32_t right)
 {
-    if (board.columns == board.all) {
+    if (columns == all) {
         return 1;
     }
     uint64_t ways = 0;
-    for (uint32_t open = grid_queens_free(board); open != 0; open &= open - 1) {
-        ways += grid_queens_count(grid_queens_place(board, open & (~open + 1)));
+    for (uint32_t open = all & ~(columns | left | right); open != 0; open &= open - 1) {
+        const uint32_t bit = open & (~open + 1);
+        ways += grid_queens_rest(all, columns | bit, (left | bit) << 1, (right | bit) >> 1);
     }
     return ways;
+}
+
+static inline uint64_t grid_queens_count(grid_queens board)
+{
+    return grid_queens_rest(board.all, board.columns, board.left, board.right);
 }
 
 /* ---- sort: for contestants without a sort of their own, and below their cut-off ---- */
@@ -112,10 +120,11 @@ static inline void grid_sort(uint64_t *a, size_t n, uint64_t *scratch)
     memcpy(a + out, scratch + i, (half - i) * sizeof *a);
 }
 
-/* ---- matmul and heat: one row ---- */
+/* ---- matmul and heat: one row; __restrict so that it is the same code wherever it is inlined ---- */
 
 /* Row i of c = a * b, all n by n; c is zero before. */
-static inline void grid_matmul_row(const double *a, const double *b, double *c, size_t n, size_t i)
+static inline void grid_matmul_row(const double *__restrict a, const double *__restrict b,
+                                   double *__restrict c, size_t n, size_t i)
 {
     double *const row = c + i * n;
     for (size_t k = 0; k < n; k++) {
@@ -128,7 +137,8 @@ static inline void grid_matmul_row(const double *a, const double *b, double *c, 
 }
 
 /* Row i (1 to n - 2) of the next step. The border stays as it is. */
-static inline void grid_heat_row(const uint32_t *from, uint32_t *to, size_t n, size_t i)
+static inline void grid_heat_row(const uint32_t *__restrict from, uint32_t *__restrict to, size_t n,
+                                 size_t i)
 {
     const uint32_t *const row = from + i * n;
     for (size_t j = 1; j + 1 < n; j++) {
