@@ -28,7 +28,7 @@ expect() {
     fi
 }
 
-for command in '' demo stats cpus; do
+for command in '' demo bench stats cpus; do
     if [ "$command" = demo ] && "$filch" demo --help 2>&1 | grep -q 'left out'; then
         continue
     fi

@@ -22,7 +22,9 @@ enum { QUIT_S = 2 /* to end by itself */ };
 
 static void close_pipes(child *c)
 {
-    close(c->to);
+    if (c->to >= 0) {
+        close(c->to);
+    }
     close(c->from);
     c->pid = 0;
 }
@@ -180,7 +182,10 @@ void child_end(child *c)
         return;
     }
     kill(-c->pid, SIGCONT);
-    if (write(c->to, "quit\n", 5) == 5) {
+    const bool told = write(c->to, "quit\n", 5) == 5;
+    close(c->to); /* the end of input says the same */
+    c->to = -1;
+    if (told) {
         wait_ended(c);
     }
     bury(c, "ended");
