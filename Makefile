@@ -4,7 +4,7 @@
 PRESET ?= release
 build = build/$(PRESET)
 
-.PHONY: all run check deps perf stress model mutants coverage valgrind cross fuzz format install clean help
+.PHONY: all run check deps perf perf-gate perf-baseline stress model mutants coverage valgrind cross fuzz format install clean help
 
 all: ## build build/release (PRESET=debug, asan, tsan ... for another one)
 	@./scripts/build.sh '$(PRESET)'
@@ -22,6 +22,14 @@ deps: ## install the missing packages of scripts/packages.txt (DEPS=no: do not)
 perf: ## build, measure, print JSON (PERF_ARGS=--gate: judge the claims too)
 	@./scripts/build.sh release >&2
 	@./scripts/perf.py build/release $(PERF_ARGS)
+
+perf-gate: ## has Filch become slower against serial and other designs? 15 % over bench/baseline.json fails
+	@./scripts/build.sh release >&2
+	@./scripts/perf_gate.py build/release
+
+perf-baseline: ## measure bench/baseline.json anew, on a quiet machine
+	@./scripts/build.sh release >&2
+	@./scripts/perf_gate.py --write build/release
 
 stress: ## stress tests with delays, round after round (MINUTES=3, SCALE=0.1, SEED=, ONLY=, PRESET=tsan)
 	@./scripts/build.sh '$(PRESET)'
@@ -61,4 +69,4 @@ clean: ## remove build/
 	@rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
