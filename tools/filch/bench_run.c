@@ -22,6 +22,13 @@
 enum { SLOW_ROUNDS = 3 };
 static const double SLOW_NS = 1e9; /* who takes longer gets no more rounds than SLOW_ROUNDS */
 
+static void set_note(char out[BENCH_NOTE_BYTES], const char *text)
+{
+    const size_t length = strnlen(text, BENCH_NOTE_BYTES - 1);
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
 static bool start_contestant(const bench *b, bench_contestant *who)
 {
     char serve[BENCH_NAME_BYTES + 16];
@@ -33,25 +40,26 @@ static bool start_contestant(const bench *b, bench_contestant *who)
     char *own[] = { self, command, serve, threads, NULL };
     char *peer[] = { who->program, threads, NULL };
     if (!child_start(&who->process, who->program != NULL ? peer : own, b->timeout_s)) {
-        snprintf(who->skipped, sizeof who->skipped, "%.*s", BENCH_NOTE_BYTES - 1, who->process.why);
+        set_note(who->skipped, who->process.why);
         return false;
     }
     const char *const line = who->process.line;
     if (strncmp(line, "ready ", 6) != 0) {
-        snprintf(who->skipped, sizeof who->skipped, "said '%.100s', not ready", line);
+        char note[BENCH_NOTE_BYTES];
+        snprintf(note, sizeof note, "said '%.100s', not ready", line);
+        set_note(who->skipped, note);
         child_end(&who->process);
         return false;
     }
     const char *const version = strchr(line + 6, ' ');
-    snprintf(who->version, sizeof who->version, "%.*s", BENCH_NOTE_BYTES - 1,
-             version != NULL ? version + 1 : "");
+    set_note(who->version, version != NULL ? version + 1 : "");
     return true;
 }
 
 static void fail_cell(bench_cell *cell, bench_state state, const char *note)
 {
     cell->state = state;
-    snprintf(cell->note, sizeof cell->note, "%.*s", BENCH_NOTE_BYTES - 1, note);
+    set_note(cell->note, note);
 }
 
 /* "ok <wall> <cpu> <checksum>", nothing before, between or after. */
