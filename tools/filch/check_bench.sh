@@ -150,6 +150,31 @@ bench 0 --quick --peers "$peers" fib=10 --contestants filch,good,none
 bench 0 --quick --peers "$peers" fib=10 --contestants gomp --table
 grep -q '^skipped: gomp: not built' "$folder/out" || fail "skipped: $(cat "$folder/out")"
 
+# Rounds, medians, and what is measured again: figures that are known before.
+peer slow <<'EOS'
+echo "ready slow by its own account"
+while read -r line; do echo 'ok 2000000000 1 55'; done
+EOS
+peer noisy <<'EOS'
+echo "ready noisy"
+i=0
+while read -r line; do
+    i=$((i + 1))
+    echo "ok $((i % 5 + 1))000 7 55"
+done
+EOS
+bench 0 --quick --peers "$peers" fib=10 --contestants good,slow,noisy --rounds 5 --seconds 0
+[ "$(field '[cells[n]["rounds"] for n in ("good", "slow", "noisy")]')" = '[5, 3, 5]' ] || fail "rounds"
+[ "$(field '[cells[n]["wall_ns"]["median"] for n in ("good", "slow", "noisy")]')" = \
+    '[1000.0, 2000000000.0, 3000.0]' ] || fail "medians"
+[ "$(field 'round(cells["noisy"]["wall_ns"]["spread"], 3), cells["noisy"]["cpu_ns"]["median"]')" = \
+    '(0.667, 7.0)' ] || fail "spread"
+[ "$(field 'abs(cells["good"]["speed_up"] * 1000 / cells["serial"]["wall_ns"]["median"] - 1) < 1e-4')" = True ] ||
+    fail "speed-up"
+[ "$(field 'd["workloads"][0]["passes"]')" = 1 ] || fail "measured again without time for it"
+bench 0 --quick --peers "$peers" fib=10 --contestants noisy --rounds 5 --seconds 100
+[ "$(field 'd["workloads"][0]["passes"]')" = 3 ] || fail "noise was not measured again"
+
 # Who is broken on one workload takes part in the next.
 bench 1 --quick --peers "$peers" fib=10 fib=10 --contestants crash
 [ "$(field '[c["note"] for w in d["workloads"] for c in w["results"] if c["contestant"] == "crash"]')" = \
