@@ -71,7 +71,8 @@ function(filch_test)
     filch_compile(${arg_NAME})
     target_compile_definitions(${arg_NAME} PRIVATE _GNU_SOURCE)
     target_include_directories(${arg_NAME} PRIVATE
-        ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/support)
+        ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/support
+        ${PROJECT_SOURCE_DIR})
     if(TARGET filch_test_support)
         target_link_libraries(${arg_NAME} PRIVATE filch_test_support)
     endif()

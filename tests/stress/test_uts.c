@@ -3,15 +3,14 @@
  * 2006): the exact number of nodes and leaves and the exact depth, at one to eight workers.
  * Children are spawned in scopes of eight and their counts are summed, so that the whole tree is
  * one fork-join computation of very uneven shape. The large trees run at a scale of 10 and more. */
+#include "bench/grid/work/sha1.h"
 #include "support/pool.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "support/sha1.h"
-
-enum { STATE_BYTES = TEST_SHA1_BYTES, CHILDREN_MAX = 100, BATCH = 8 };
+enum { STATE_BYTES = GRID_SHA1_BYTES, CHILDREN_MAX = 100, BATCH = 8 };
 
 typedef enum shape { FIXED, LINEAR, CYCLIC, BINOMIAL, HYBRID } shape;
 
@@ -69,7 +68,7 @@ static void make_state(const uint8_t *seed, size_t seed_bytes, uint32_t index, u
     for (size_t i = 0; i < 4; i++) {
         input[seed_bytes + i] = (uint8_t)(index >> (24 - 8 * i));
     }
-    test_sha1(input, seed_bytes + 4, out_state);
+    grid_sha1(input, seed_bytes + 4, out_state);
 }
 
 static int geometric_children(const tree *t, shape kind, const node *n)
@@ -187,9 +186,9 @@ static void sha1__known_digests__come_out(void **state)
                                                        0x18, 0x90, 0xaf, 0xd8, 0x07, 0x09 };
     uint8_t digest[STATE_BYTES];
     (void)state;
-    test_sha1((const uint8_t *)"abc", 3, digest);
+    grid_sha1((const uint8_t *)"abc", 3, digest);
     assert_memory_equal(digest, abc_digest, STATE_BYTES);
-    test_sha1((const uint8_t *)"", 0, digest);
+    grid_sha1((const uint8_t *)"", 0, digest);
     assert_memory_equal(digest, empty_digest, STATE_BYTES);
 }
 

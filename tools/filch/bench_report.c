@@ -131,7 +131,7 @@ static void print_factor(double factor, int width)
     if (factor <= 0) {
         printf("%*s", width, "-");
     } else {
-        printf("%*.*f", width, factor < 100 ? 2 : 0, factor);
+        printf("%*.*f", width, factor < 0.1 ? 4 : factor < 100 ? 2 : 0, factor);
     }
 }
 
