@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of a pool, and what its workers spend their time on. Both are kept per worker, off the
- * fork path: a fork that nobody stole is not counted, and a worker with work at hand never reads the
- * clock. Reading is cheap, never blocks a worker, and gives a moment's view; no figure goes back.
- * What is counted about tasks is exact once the pool is quiet; searching and parking go on.
+ * fork path: a fork that nobody stole is not counted, and the clock is read where a worker begins or
+ * ends to search, sleep, or wait. Reading is cheap, never blocks a worker, and gives a moment's view;
+ * times never go back. What is counted about tasks is exact once the pool is quiet; searching and
+ * parking go on.
  *
  * Time: a worker is busy, searching or parked, so that for each of them, from the moment all workers
  * were started to the end of the shutdown, busy + searching + parked = wall; in a pool that is

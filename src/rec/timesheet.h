@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a worker spends its time. Each activity has a stopwatch; at every turn from one activity to
  * another the worker stops the one and starts the other with the same reading of the clock. Turns
- * are searches, parks and waits: a worker with work at hand never reads the clock.
+ * are searches, parks and waits: a worker with work at hand makes none.
  *
  * A stopwatch is one word, so that no reader sees half a turn of it, and one that readers keep: what
  * one of them was told nobody is told less than later, whatever order the stores come in. */

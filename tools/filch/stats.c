@@ -369,7 +369,7 @@ static int run_and_print(unsigned workers, bool with_lengths, cli_form form)
     static filch_lengths lengths;
     filch_pool_config config = FILCH_POOL_CONFIG_INIT;
     config.workers = workers;
-    config.flags = with_lengths ? FILCH_POOL_TIME_TASKS : 0;
+    config.flags = FILCH_POOL_FIXED | (with_lengths ? FILCH_POOL_TIME_TASKS : 0);
     filch_pool *pool = NULL;
     filch_status status = filch_pool_create(&config, &pool);
     if (status != FILCH_OK) {
