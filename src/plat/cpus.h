@@ -91,8 +91,8 @@ typedef struct filchi_throttling {
 /* cpu.stat of either version; false: it counts no periods. */
 bool filchi_cgroup_stat(filchi_text text, filchi_throttling *out_counts);
 
-/* Reading (files_posix.c). `stream` hands the file to `piece` piece by piece; false: it cannot be
- * read, or goes on after `most` bytes. Never waits, keeps nothing open, allocates nothing. */
+/* Reading (files_posix.c). `stream` hands the file to `piece` piece by piece, together at most `most`
+ * bytes; false: it cannot be read, or goes on after them. Never waits, keeps nothing open, allocates nothing. */
 
 typedef void filchi_piece(void *arg, const char *bytes, size_t count);
 

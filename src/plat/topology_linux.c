@@ -8,7 +8,7 @@
 
 #define CPU_FOLDER "/sys/devices/system/cpu"
 
-enum { NAMES = 8, KINDS_MOST = 16, PATH_BYTES = 128, CACHE_INDICES = 8 };
+enum { KINDS_MOST = 16, PATH_BYTES = 128, CACHE_INDICES = 8 };
 
 static bool read_set(const filchi_files *files, const char *path, filchi_cpu_set *out_set)
 {
@@ -26,32 +26,32 @@ static bool read_number(const filchi_files *files, const char *path, uint64_t *o
            filchi_text_number(text, out_number);
 }
 
-/* The group of `cpu` from the first of `names` that is there; the one that was there the last time
- * (`*hint`) is tried first. */
-static bool read_group(const filchi_files *files, unsigned cpu, const char *const *names,
+static bool read_group_as(const filchi_files *files, unsigned cpu, const char *name,
+                          filchi_cpu_set *out_set)
+{
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof(path), CPU_FOLDER "/cpu%u/%s", cpu, name);
+    return read_set(files, path, out_set) && filchi_cpu_set_has(out_set, cpu);
+}
+
+/* The group of `cpu` from the first of two names that is there; `*hint` is the one that was there the
+ * last time. */
+static bool read_group(const filchi_files *files, unsigned cpu, const char *const names[2],
                        unsigned *hint, filchi_cpu_set *out_set)
 {
-    for (unsigned turn = 0; turn <= NAMES; turn++) {
-        const unsigned name = turn == 0 ? *hint : turn - 1;
-        char path[PATH_BYTES];
-        if (names[name] == NULL) {
-            return false;
-        }
-        if (turn != 0 && name == *hint) {
-            continue;
-        }
-        (void)snprintf(path, sizeof(path), CPU_FOLDER "/cpu%u/%s", cpu, names[name]);
-        if (read_set(files, path, out_set) && filchi_cpu_set_has(out_set, cpu)) {
-            *hint = name;
-            return true;
-        }
+    if (read_group_as(files, cpu, names[*hint], out_set)) {
+        return true;
+    }
+    if (read_group_as(files, cpu, names[1 - *hint], out_set)) {
+        *hint = 1 - *hint;
+        return true;
     }
     return false;
 }
 
 /* Groups that the allowed CPUs lie in; 0: nothing is said of any. `out_largest` may be NULL. */
 static unsigned count_groups(const filchi_files *files, const filchi_cpu_set *allowed,
-                             const char *const *names, unsigned *out_largest)
+                             const char *const names[2], unsigned *out_largest)
 {
     filchi_cpu_set covered;
     filchi_cpu_set group;
@@ -116,7 +116,7 @@ static void read_caches(const filchi_files *files, const filchi_cpu_set *allowed
                         filchi_topology *topology)
 {
     char shared[2][48];
-    const char *names[] = { shared[0], shared[1], NULL };
+    const char *const names[2] = { shared[0], shared[1] };
     unsigned index = 0;
     if (!last_cache(files, filchi_cpu_set_next(allowed, 0), &index)) {
         return;
@@ -205,8 +205,8 @@ static void read_kinds(const filchi_files *files, const filchi_cpu_set *allowed,
 void filchi_topology_read(const filchi_files *files, const filchi_cpu_set *allowed, bool in_full,
                           filchi_topology *out_topology)
 {
-    static const char *const packages[] = { "topology/package_cpus_list",
-                                            "topology/core_siblings_list", NULL };
+    static const char *const packages[2] = { "topology/package_cpus_list",
+                                             "topology/core_siblings_list" };
     memset(out_topology, 0, sizeof(*out_topology));
     if (filchi_cpu_set_count(allowed) == 0) {
         return;

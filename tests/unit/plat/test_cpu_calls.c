@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/sizing.h"
@@ -22,6 +23,8 @@ static unsigned reads;
 static unsigned closes;
 static bool interrupt; /* each read fails with EINTR first */
 static int read_error; /* each read fails with it */
+static bool no_clock;  /* of a thread's CPU time */
+static bool watching;  /* inside a call of the library: gcov and cmocka open files too */
 
 int __real_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *mask);
 int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *mask);
@@ -31,6 +34,8 @@ ssize_t __real_read(int file, void *bytes, size_t count);
 ssize_t __wrap_read(int file, void *bytes, size_t count);
 int __real_close(int file);
 int __wrap_close(int file);
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 
 /* As the kernel: EINVAL for a mask that has no room for all CPUs it could have. */
 int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *mask)
@@ -52,8 +57,15 @@ int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *mask)
 int __wrap_open(const char *path, int flags, ...)
 {
     opens++;
-    assert_true((flags & (O_NONBLOCK | O_CLOEXEC)) == (O_NONBLOCK | O_CLOEXEC));
-    return __real_open(path, flags);
+    if (watching) {
+        assert_true((flags & (O_NONBLOCK | O_CLOEXEC)) == (O_NONBLOCK | O_CLOEXEC));
+        return __real_open(path, flags);
+    }
+    va_list args;
+    va_start(args, flags);
+    const int mode = (flags & O_CREAT) != 0 ? va_arg(args, int) : 0;
+    va_end(args);
+    return __real_open(path, flags, mode);
 }
 
 ssize_t __wrap_read(int file, void *bytes, size_t count)
@@ -74,13 +86,24 @@ int __wrap_close(int file)
     return __real_close(file);
 }
 
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    if (no_clock && clock == CLOCK_THREAD_CPUTIME_ID) {
+        errno = EINVAL;
+        return -1;
+    }
+    return __real_clock_gettime(clock, time);
+}
+
 static filch_cpus found(void)
 {
     filch_cpus cpus = FILCH_CPUS_INIT;
     filch_cpus_options options = FILCH_CPUS_OPTIONS_INIT;
     options.flags = FILCH_CPUS_NO_ENVIRONMENT;
     errno = 4711;
+    watching = true;
     assert_int_equal(filch_cpus_read(&options, &cpus), FILCH_OK);
+    watching = false;
     assert_int_equal(errno, 4711);
     return cpus;
 }
@@ -155,6 +178,27 @@ static void reads__failing__mask_alone(void **state)
     read_error = 0;
 }
 
+static void count_run(void *arg)
+{
+    (*(unsigned *)arg)++;
+}
+
+static void sample__no_clock__system_and_not_run(void **state)
+{
+    uint64_t wait_ns = 47;
+    uint64_t compute_ns = 11;
+    unsigned runs = 0;
+    (void)state;
+    no_clock = true;
+    errno = 4711;
+    assert_int_equal(filch_cpus_sample(count_run, &runs, &wait_ns, &compute_ns), FILCH_E_SYSTEM);
+    assert_int_equal(errno, 4711);
+    assert_true(runs == 0 && wait_ns == 47 && compute_ns == 11);
+    no_clock = false;
+    assert_int_equal(filch_cpus_sample(count_run, &runs, &wait_ns, &compute_ns), FILCH_OK);
+    assert_int_equal(runs, 1);
+}
+
 /* Nothing stays open, and there are few calls: a thousand of them take well under a millisecond.
  * On this machine; trees of large ones are in test_cpus.c. */
 static void reading__this_machine__few_calls(void **state)
@@ -182,6 +226,7 @@ int main(void)
         cmocka_unit_test(mask__refused__from_the_status_file),
         cmocka_unit_test(reads__interrupted__the_same),
         cmocka_unit_test(reads__failing__mask_alone),
+        cmocka_unit_test(sample__no_clock__system_and_not_run),
         cmocka_unit_test(reading__this_machine__few_calls),
     };
     test_begin(60);
