@@ -40,7 +40,7 @@ static void print_help(void)
         "                          serial, serial-calls, filch and three designs\n"
         "  -p, --peers DIR         folder with programs of other runtimes; default: bench/grid of\n"
         "                          the build\n"
-        "  -w, --workers N         threads of each contestant; default: one a CPU\n"
+        "  -w, --workers N         threads of each contestant; default: see 'filch cpus'\n"
         "  -r, --rounds N          rounds that count, 1 to %d; default %d\n"
         "  -s, --seconds N         while so many last, what has a spread above %.0f %% is measured\n"
         "                          again, up to %d times in all; default %d\n"
@@ -291,11 +291,18 @@ static int judge(const bench *b)
     return code;
 }
 
+/* As many as a pool has by default. */
+static unsigned default_workers(void)
+{
+    filch_cpus cpus = FILCH_CPUS_INIT;
+    return filch_cpus_read(NULL, &cpus) == FILCH_OK ? cpus.cpu_bound : filch_cpus_allowed();
+}
+
 static int run_bench(bench *b, const choice *c, int count, char **words)
 {
     char *const found = b->peers == NULL ? find_peers() : NULL;
     b->peers = found != NULL ? found : b->peers;
-    b->workers = b->workers > 0 ? b->workers : filch_cpus_allowed();
+    b->workers = b->workers > 0 ? b->workers : default_workers();
     int code = bench_choose(b, c->contestants);
     code = code == CLI_OK ? choose_workloads(b, count, words, c->quick) : code;
     if (code == CLI_OK) {
