@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+# Contestants in other runtimes: each a program build/<preset>/bench/grid/<name>, if this machine has
+# what it takes (scripts/packages-bench.txt; `make deps-bench`), else a line that says what is missing.
+# Everything else that their tools make lies in folders beside: `filch bench` takes each executable
+# file there for a contestant.
+
+set(grid_work ${CMAKE_CURRENT_BINARY_DIR}/peers)
+separate_arguments(grid_flags UNIX_COMMAND
+    "${CMAKE_C_FLAGS_RELWITHDEBINFO} -Wall -Wextra -Wpedantic -Wconversion -Wshadow")
+if(FILCH_WERROR)
+    list(APPEND grid_flags -Werror)
+endif()
+
+function(grid_left_out name why)
+    message(NOTICE "filch: ${why}: bench grid goes without its contestant ${name}")
+endfunction()
+
+# grid_peer(<name> SOURCES <file>... BUILD <as for add_custom_command>): commands that make a program.
+function(grid_peer name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;BUILD")
+    list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name} ${arg_BUILD}
+        DEPENDS ${arg_SOURCES} VERBATIM COMMENT "Building contestant ${name}")
+    add_custom_target(grid_${name} ALL DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${name})
+endfunction()
+
+# ---- OpenMP: the same sources by gcc and by clang, whichever of them builds the rest ----
+file(GLOB grid_shared CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.h work/*.h)
+function(grid_openmp name cc cxx)
+    find_program(GRID_${name}_CC ${cc})
+    find_program(GRID_${name}_CXX ${cxx})
+    set(folder ${grid_work}/${name})
+    file(MAKE_DIRECTORY ${folder})
+    if(GRID_${name}_CC AND GRID_${name}_CXX AND NOT GRID_${name}_WORKS)
+        file(WRITE ${folder}/try.cpp "#include <omp.h>\n#include <parallel/algorithm>\n"
+            "int main() { return omp_get_max_threads() < 1; }\n")
+        execute_process(COMMAND ${GRID_${name}_CXX} -fopenmp try.cpp -o try
+            WORKING_DIRECTORY ${folder} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+        if(failed EQUAL 0)
+            set(GRID_${name}_WORKS TRUE CACHE INTERNAL "")
+        endif()
+    endif()
+    if(NOT GRID_${name}_WORKS)
+        grid_left_out(${name} "there is no ${cxx} with OpenMP and libstdc++")
+        return()
+    endif()
+    set(flags ${grid_flags} -fopenmp -I${PROJECT_SOURCE_DIR})
+    set(source ${CMAKE_CURRENT_SOURCE_DIR})
+    grid_peer(${name}
+        SOURCES openmp/openmp.c openmp/openmp.h openmp/sort.cpp serve.c work/input.c ${grid_shared}
+        BUILD
+            COMMAND ${GRID_${name}_CXX} -std=c++17 ${flags} -c ${source}/openmp/sort.cpp
+                -o ${folder}/sort.o
+            COMMAND ${GRID_${name}_CC} -std=c11 ${flags} ${source}/openmp/openmp.c ${source}/serve.c
+                ${source}/work/input.c ${folder}/sort.o -lstdc++ -lm
+                -o ${CMAKE_CURRENT_BINARY_DIR}/${name})
+endfunction()
+grid_openmp(gomp gcc g++)
+grid_openmp(omp clang clang++)
+
+# ---- oneTBB ----
+include(CheckLanguage)
+check_language(CXX)
+find_package(TBB CONFIG QUIET)
+if(CMAKE_CXX_COMPILER AND TBB_FOUND)
+    enable_language(CXX)
+    add_executable(grid_tbb tbb/tbb.cpp)
+    set_target_properties(grid_tbb PROPERTIES OUTPUT_NAME tbb
+        CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+    filch_compile(grid_tbb)
+    target_link_libraries(grid_tbb PRIVATE filch_grid TBB::tbb)
+else()
+    grid_left_out(tbb "libtbb-dev or a C++ compiler is missing")
+endif()
+
+# ---- GLib ----
+find_package(PkgConfig)
+if(PkgConfig_FOUND)
+    pkg_check_modules(filch_glib IMPORTED_TARGET glib-2.0)
+endif()
+if(filch_glib_FOUND)
+    add_executable(grid_glib glib/glib.c)
+    set_target_properties(grid_glib PROPERTIES OUTPUT_NAME glib)
+    filch_compile(grid_glib)
+    target_link_libraries(grid_glib PRIVATE filch_grid PkgConfig::filch_glib)
+else()
+    grid_left_out(glib "libglib2.0-dev is missing")
+endif()
