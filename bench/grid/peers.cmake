@@ -86,3 +86,27 @@ if(filch_glib_FOUND)
 else()
     grid_left_out(glib "libglib2.0-dev is missing")
 endif()
+
+# ---- Rayon: Debian's crates, never the network ----
+find_program(GRID_CARGO cargo)
+file(GLOB grid_crates /usr/share/cargo/registry/rayon-1.*)
+if(GRID_CARGO AND grid_crates)
+    string(REGEX REPLACE ".*/rayon-" "" grid_rayon_version "${grid_crates}")
+    configure_file(rayon/Cargo.toml.in ${grid_work}/rayon/Cargo.toml @ONLY)
+    file(CONFIGURE OUTPUT ${grid_work}/rayon/.cargo/config.toml @ONLY CONTENT
+"[source.crates-io]
+replace-with = 'debian'
+[source.debian]
+directory = '/usr/share/cargo/registry'
+")
+    grid_peer(rayon
+        SOURCES rayon/main.rs rayon/work.rs rayon/uts.rs rayon/Cargo.toml.in
+        BUILD
+            COMMAND ${CMAKE_COMMAND} -E env --unset=RUSTFLAGS --unset=CARGO_TARGET_DIR
+                CARGO_HOME=${grid_work}/rayon/home RAYON_VERSION=${grid_rayon_version}
+                ${GRID_CARGO} build --quiet --release --offline
+            COMMAND ${CMAKE_COMMAND} -E copy target/release/rayon ${CMAKE_CURRENT_BINARY_DIR}/rayon
+            WORKING_DIRECTORY ${grid_work}/rayon)
+else()
+    grid_left_out(rayon "cargo or librust-rayon-dev is missing")
+endif()
