@@ -110,3 +110,33 @@ directory = '/usr/share/cargo/registry'
 else()
     grid_left_out(rayon "cargo or librust-rayon-dev is missing")
 endif()
+
+# ---- Java 17 or later: a script that starts it, classes, and a library with the CPU clock ----
+find_program(GRID_JAVAC javac)
+find_program(GRID_JAVA java)
+if(GRID_JAVAC AND GRID_JAVA)
+    file(REAL_PATH ${GRID_JAVAC} grid_jdk)
+    cmake_path(GET grid_jdk PARENT_PATH grid_jdk)
+    cmake_path(GET grid_jdk PARENT_PATH grid_jdk)
+endif()
+if(GRID_JAVAC AND GRID_JAVA AND EXISTS ${grid_jdk}/include/jni.h)
+    set(grid_java ${grid_work}/java)
+    configure_file(java/java.in ${grid_java}/java @ONLY)
+    file(GLOB grid_java_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} java/*.java)
+    set(grid_java_files ${grid_java_sources})
+    list(TRANSFORM grid_java_files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    add_library(grid_java_clock MODULE java/clock.c)
+    filch_compile(grid_java_clock)
+    target_include_directories(grid_java_clock SYSTEM PRIVATE
+        ${grid_jdk}/include ${grid_jdk}/include/linux)
+    set_target_properties(grid_java_clock PROPERTIES
+        OUTPUT_NAME clock LIBRARY_OUTPUT_DIRECTORY ${grid_java})
+    grid_peer(java
+        SOURCES ${grid_java_sources} java/java.in
+        BUILD
+            COMMAND ${GRID_JAVAC} --release 17 -Xlint:all -Werror -d ${grid_java} ${grid_java_files}
+            COMMAND ${CMAKE_COMMAND} -E copy ${grid_java}/java ${CMAKE_CURRENT_BINARY_DIR}/java)
+    add_dependencies(grid_java grid_java_clock)
+else()
+    grid_left_out(java "there is no JDK")
+endif()
