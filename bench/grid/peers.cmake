@@ -140,3 +140,19 @@ if(GRID_JAVAC AND GRID_JAVA AND EXISTS ${grid_jdk}/include/jni.h)
 else()
     grid_left_out(java "there is no JDK")
 endif()
+
+# ---- Go ----
+find_program(GRID_GO go)
+if(GRID_GO)
+    file(GLOB grid_go_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} go/*.go)
+    set(grid_go_files ${grid_go_sources})
+    list(TRANSFORM grid_go_files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    grid_peer(go
+        SOURCES ${grid_go_sources}
+        BUILD
+            COMMAND ${CMAKE_COMMAND} -E env GO111MODULE=off GOENV=off GOFLAGS= CGO_ENABLED=0
+                GOCACHE=${grid_work}/go/cache GOPATH=${grid_work}/go/path
+                ${GRID_GO} build -o ${CMAKE_CURRENT_BINARY_DIR}/go ${grid_go_files})
+else()
+    grid_left_out(go "there is no go")
+endif()
