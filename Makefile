@@ -4,7 +4,7 @@
 PRESET ?= release
 build = build/$(PRESET)
 
-.PHONY: all run check deps perf perf-gate perf-baseline stress model mutants coverage valgrind cross fuzz format install clean help
+.PHONY: all run check deps deps-bench perf perf-gate perf-baseline stress model mutants coverage valgrind cross fuzz format install clean help
 
 all: ## build build/release (PRESET=debug, asan, tsan ... for another one)
 	@./scripts/build.sh '$(PRESET)'
@@ -18,6 +18,9 @@ check: deps ## install what is missing, then every gate and test
 
 deps: ## install the missing packages of scripts/packages.txt (DEPS=no: do not)
 	@./scripts/deps.sh
+
+deps-bench: ## the same for the other runtimes of the grid (scripts/packages-bench.txt); optional
+	@./scripts/deps.sh packages-bench.txt
 
 perf: ## build, measure, print JSON (PERF_ARGS=--gate: judge the claims too)
 	@./scripts/build.sh release >&2

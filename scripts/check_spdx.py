@@ -7,11 +7,14 @@ import pathlib
 import ctext
 
 LINE = "SPDX-License-Identifier: MIT"
-SUFFIXES = ctext.C_SUFFIXES | {".sh", ".py", ".cmake", ".in"}
+SLASHES = {".go", ".java", ".rs"}
+SUFFIXES = ctext.C_SUFFIXES | SLASHES | {".sh", ".py", ".cmake", ".in"}
 MORE = ["Makefile", "CMakeLists.txt", ".ci/run"]
 
 
 def expected(path):
+    if path.suffix in SLASHES:
+        return f"// {LINE}"
     return f"/* {LINE} */" if path.suffix in ctext.C_SUFFIXES else f"# {LINE}"
 
 

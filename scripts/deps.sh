@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs the packages of scripts/packages.txt that are missing (Debian and its children). Says
-# what it installs; asks on a terminal unless root. DEPS=no: does nothing. Elsewhere it prints the
-# list and lets the caller go on.
+# deps.sh [<list>]: installs the packages of scripts/packages.txt, or of another list beside it, that
+# are missing (Debian and its children). Says what it installs; asks on a terminal unless root.
+# DEPS=no: does nothing. Elsewhere it prints the list and lets the caller go on.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")"
+list=${1:-packages.txt}
+if [ ! -f "$list" ]; then
+    echo "deps: there is no list scripts/$list" >&2
+    exit 2
+fi
 
 if [ "${DEPS:-}" = no ]; then
     exit 0
@@ -16,10 +21,10 @@ while read -r name _; do
         '' | '#'*) ;;
         *) packages+=("$name") ;;
     esac
-done <scripts/packages.txt
+done <"$list"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    echo "deps: this is not Debian; Filch needs what these packages hold: ${packages[*]}" >&2
+    echo "deps: this is not Debian; what is needed is what these packages hold: ${packages[*]}" >&2
     exit 0
 fi
 

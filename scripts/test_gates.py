@@ -88,6 +88,7 @@ LATCH = "src/sync/latch.c"
 BAD = [
     ("check_spdx.py", {"src/core/a.c": "int a;\n"}, "src/core/a.c"),
     ("check_spdx.py", {"cmake/a.cmake": "set(a 1)\n"}, "cmake/a.cmake"),
+    ("check_spdx.py", {"bench/grid/go/a.go": SPDX + "package main\n"}, "bench/grid/go/a.go"),
     ("check_layers.py", {"src/base/a.c": SPDX + '#include "plat/plat.h"\n'}, "not above"),
     ("check_layers.py", {"src/queue/a.c": SPDX + '#include "sync/latch.h"\n'}, "not above"),
     ("check_layers.py", {"src/obs/a.c": SPDX + '#include "core/pool.h"\n'}, "core/spi.h"),
@@ -110,6 +111,7 @@ BAD = [
         "include cycle",
     ),
     ("check_sizes.py", {"src/core/a.c": SPDX + "int a;\n" * 600}, "limit 600"),
+    ("check_sizes.py", {"bench/a.rs": "// a\n" * 601}, "limit 600"),
     ("check_sizes.py", {"include/filch/a.h": SPDX + "int a;\n" * 350}, "limit 350"),
     ("check_sizes.py", {"src/core/a.c": SPDX + "int f(void)\n{\n" + ";\n" * 68 + "}\n"}, "f() has 71"),
     ("check_labels.py", swap(LATCH, "[LATCH-2] release", "[LATCH-2] acquire"), "the call is release"),
