@@ -60,9 +60,10 @@ grid_openmp(omp clang clang++)
 
 # ---- oneTBB ----
 include(CheckLanguage)
-check_language(CXX)
-find_package(TBB CONFIG QUIET)
-if(CMAKE_CXX_COMPILER AND TBB_FOUND)
+check_language(CXX) # believes a preset that names a compiler
+find_program(GRID_CXX "${CMAKE_CXX_COMPILER}")
+find_package(TBB 2021 CONFIG QUIET)
+if(GRID_CXX AND TBB_FOUND)
     enable_language(CXX)
     add_executable(grid_tbb tbb/tbb.cpp)
     set_target_properties(grid_tbb PROPERTIES OUTPUT_NAME tbb
@@ -70,7 +71,7 @@ if(CMAKE_CXX_COMPILER AND TBB_FOUND)
     filch_compile(grid_tbb)
     target_link_libraries(grid_tbb PRIVATE filch_grid TBB::tbb)
 else()
-    grid_left_out(tbb "libtbb-dev or a C++ compiler is missing")
+    grid_left_out(tbb "libtbb-dev (oneTBB 2021) or a C++ compiler is missing")
 endif()
 
 # ---- GLib ----
@@ -92,6 +93,8 @@ find_program(GRID_CARGO cargo)
 file(GLOB grid_crates /usr/share/cargo/registry/rayon-1.*)
 if(GRID_CARGO AND grid_crates)
     string(REGEX REPLACE ".*/rayon-" "" grid_rayon_version "${grid_crates}")
+    set(grid_cargo ${CMAKE_COMMAND} -E env --unset=RUSTFLAGS --unset=CARGO_TARGET_DIR
+        CARGO_HOME=${grid_work}/rayon/home RAYON_VERSION=${grid_rayon_version} ${GRID_CARGO})
     configure_file(rayon/Cargo.toml.in ${grid_work}/rayon/Cargo.toml @ONLY)
     file(CONFIGURE OUTPUT ${grid_work}/rayon/.cargo/config.toml @ONLY CONTENT
 "[source.crates-io]
@@ -99,16 +102,27 @@ replace-with = 'debian'
 [source.debian]
 directory = '/usr/share/cargo/registry'
 ")
+    if(NOT "${GRID_rayon_WORKS}" STREQUAL "${GRID_CARGO}")
+        file(REMOVE ${grid_work}/rayon/Cargo.lock) # another cargo may not read it
+        execute_process(COMMAND ${grid_cargo} generate-lockfile --offline
+            WORKING_DIRECTORY ${grid_work}/rayon RESULT_VARIABLE grid_failed
+            OUTPUT_QUIET ERROR_QUIET)
+        if(grid_failed EQUAL 0)
+            set(GRID_rayon_WORKS ${GRID_CARGO} CACHE INTERNAL "")
+        endif()
+    endif()
+else()
+    unset(GRID_rayon_WORKS CACHE)
+endif()
+if(GRID_rayon_WORKS)
     grid_peer(rayon
         SOURCES rayon/main.rs rayon/work.rs rayon/uts.rs rayon/Cargo.toml.in
         BUILD
-            COMMAND ${CMAKE_COMMAND} -E env --unset=RUSTFLAGS --unset=CARGO_TARGET_DIR
-                CARGO_HOME=${grid_work}/rayon/home RAYON_VERSION=${grid_rayon_version}
-                ${GRID_CARGO} build --quiet --release --offline
+            COMMAND ${grid_cargo} build --quiet --release --offline
             COMMAND ${CMAKE_COMMAND} -E copy target/release/rayon ${CMAKE_CURRENT_BINARY_DIR}/rayon
             WORKING_DIRECTORY ${grid_work}/rayon)
 else()
-    grid_left_out(rayon "cargo or librust-rayon-dev is missing")
+    grid_left_out(rayon "cargo (1.60) or librust-rayon-dev is missing")
 endif()
 
 # ---- Java 17 or later: a script that starts it, classes, and a library with the CPU clock ----
@@ -118,9 +132,15 @@ if(GRID_JAVAC AND GRID_JAVA)
     file(REAL_PATH ${GRID_JAVAC} grid_jdk)
     cmake_path(GET grid_jdk PARENT_PATH grid_jdk)
     cmake_path(GET grid_jdk PARENT_PATH grid_jdk)
+    execute_process(COMMAND ${GRID_JAVAC} --release 17 -version
+        RESULT_VARIABLE grid_failed OUTPUT_QUIET ERROR_QUIET)
 endif()
-if(GRID_JAVAC AND GRID_JAVA AND EXISTS ${grid_jdk}/include/jni.h)
+if(GRID_JAVAC AND GRID_JAVA AND grid_failed EQUAL 0 AND EXISTS ${grid_jdk}/include/jni.h)
     set(grid_java ${grid_work}/java)
+    set(grid_lint -Xlint:all)
+    if(FILCH_WERROR)
+        list(APPEND grid_lint -Werror)
+    endif()
     configure_file(java/java.in ${grid_java}/java @ONLY)
     file(GLOB grid_java_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} java/*.java)
     set(grid_java_files ${grid_java_sources})
@@ -134,11 +154,11 @@ if(GRID_JAVAC AND GRID_JAVA AND EXISTS ${grid_jdk}/include/jni.h)
     grid_peer(java
         SOURCES ${grid_java_sources} java/java.in
         BUILD
-            COMMAND ${GRID_JAVAC} --release 17 -Xlint:all -Werror -d ${grid_java} ${grid_java_files}
+            COMMAND ${GRID_JAVAC} --release 17 ${grid_lint} -d ${grid_java} ${grid_java_files}
             COMMAND ${CMAKE_COMMAND} -E copy ${grid_java}/java ${CMAKE_CURRENT_BINARY_DIR}/java)
     add_dependencies(grid_java grid_java_clock)
 else()
-    grid_left_out(java "there is no JDK")
+    grid_left_out(java "there is no JDK 17")
 endif()
 
 # ---- Go ----

@@ -66,7 +66,7 @@ type shape struct {
 
 var shapes = map[string]shape{
 	"T1": {b: 4, d: 10, seed: 19},
-	"T3": {binomial: true, b: 2000, d: math.MaxInt, q: 0.124875, m: 8, seed: 42},
+	"T3": {binomial: true, b: 2000, d: 1 << 30, q: 0.124875, m: 8, seed: 42},
 }
 
 func (s *shape) children(n *state, height int) int {
