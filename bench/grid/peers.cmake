@@ -90,11 +90,16 @@ endif()
 
 # ---- Rayon: Debian's crates, never the network ----
 find_program(GRID_CARGO cargo)
+find_program(GRID_RUSTC rustc)
 file(GLOB grid_crates /usr/share/cargo/registry/rayon-1.*)
-if(GRID_CARGO AND grid_crates)
+if(GRID_CARGO AND GRID_RUSTC AND grid_crates)
     string(REGEX REPLACE ".*/rayon-" "" grid_rayon_version "${grid_crates}")
+    execute_process(COMMAND ${GRID_RUSTC} --version
+        OUTPUT_VARIABLE grid_rustc_version OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    string(REGEX REPLACE "^(rustc [0-9.]+).*" "\\1" grid_rustc_version "${grid_rustc_version}")
     set(grid_cargo ${CMAKE_COMMAND} -E env --unset=RUSTFLAGS --unset=CARGO_TARGET_DIR
-        CARGO_HOME=${grid_work}/rayon/home RAYON_VERSION=${grid_rayon_version} ${GRID_CARGO})
+        CARGO_HOME=${grid_work}/rayon/home RUSTC=${GRID_RUSTC}
+        "RAYON_VERSION=${grid_rayon_version} by ${grid_rustc_version}" ${GRID_CARGO})
     configure_file(rayon/Cargo.toml.in ${grid_work}/rayon/Cargo.toml @ONLY)
     file(CONFIGURE OUTPUT ${grid_work}/rayon/.cargo/config.toml @ONLY CONTENT
 "[source.crates-io]
