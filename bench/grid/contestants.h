@@ -3,6 +3,8 @@
 #ifndef BENCH_GRID_CONTESTANTS_H
 #define BENCH_GRID_CONTESTANTS_H
 
+#include <filch/base.h>
+
 #include "bench/grid/serve.h"
 
 enum { GRID_CONTESTANTS = 11 };
@@ -13,6 +15,7 @@ extern const grid_contestant *const grid_contestants[GRID_CONTESTANTS];
 extern const grid_contestant grid_serial;
 extern const grid_contestant grid_serial_calls;
 extern const grid_contestant grid_filch;
+const filch_pool *grid_filch_pool(void); /* between its start and its stop */
 
 /* Each workload on a pool of another design, and on Filch through the same interface. */
 enum { GRID_DESIGNS = 8 };

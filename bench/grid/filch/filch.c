@@ -355,6 +355,11 @@ static const char *start(const grid_contestant *self, unsigned threads)
     return NULL;
 }
 
+const filch_pool *grid_filch_pool(void)
+{
+    return pool;
+}
+
 const grid_contestant grid_filch = {
     .name = "filch",
     .version = FILCH_VERSION_STRING ", static library, defaults",

@@ -2,7 +2,7 @@
 /* The grid's own contestants: at the sizes for tests each gives the right result on each workload,
  * with fewer and with more threads than tasks would like. A contestant that does less would win. */
 #include "bench/grid/contestants.h"
-#include "support/test.h"
+#include "support/pool.h"
 
 #include <stdio.h>
 
@@ -65,6 +65,37 @@ static void grid__each_contestant_and_workload__right_checksum(void **state)
     for (unsigned c = 0; c < GRID_CONTESTANTS; c++) {
         for (size_t t = 0; t < TEST_CASES(thread_counts); t++) {
             run_all(grid_contestants[c], thread_counts[t]);
+        }
+    }
+}
+
+/* What the workers did with their time is all the time there was. A reading takes a while, in which
+ * it may lose its CPU: one of several has to be good. */
+static bool time_adds_up(unsigned workers)
+{
+    for (int reading = 0; reading < 50; reading++) {
+        const filch_stats stats = test_pool_stats(grid_filch_pool());
+        const filch_worker_stats *const t = &stats.total;
+        const double sum = (double)(t->busy_ns + t->searching_ns + t->parked_ns + t->resting_ns);
+        const double wall = (double)stats.wall_ns * workers;
+        if (sum >= 0.97 * wall && sum <= 1.03 * wall) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void filch__each_workload__its_time_adds_up(void **state)
+{
+    (void)state;
+    for (unsigned w = 0; w < GRID_WORKLOADS; w++) {
+        for (size_t t = 0; t < TEST_CASES(thread_counts); t++) {
+            grid_input input = { .n = 0 };
+            assert_null(grid_filch.start(&grid_filch, thread_counts[t]));
+            (void)run_once(&grid_filch, &input, (grid_workload)w, grid_workloads[w].quick[0]);
+            assert_true(time_adds_up(thread_counts[t]));
+            grid_filch.stop();
+            grid_release(&input);
         }
     }
 }
@@ -165,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(grid__each_contestant_and_workload__right_checksum),
+        cmocka_unit_test(filch__each_workload__its_time_adds_up),
         cmocka_unit_test(grid__awkward_sizes__right_checksum),
         cmocka_unit_test(uts__standard_trees__exact_counts),
         cmocka_unit_test(arguments__wrong_ones__said_and_nothing_kept),
