@@ -192,6 +192,49 @@ static void throttling__below_one_cpu__counted_and_said(void **state)
     test_assert_child_ok(get_throttled, NULL);
 }
 
+/* The pool is busy all the time; its size goes with the quota. */
+static void follow_quota(void *arg)
+{
+    static const struct {
+        unsigned quota_us;
+        unsigned workers;
+    } changes[] = { { 100000, 1 }, { 200000, 2 }, { 50000, 1 }, { 0, 2 } };
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    filch_pool *pool = NULL;
+    atomic_uint ran = 0;
+    unsigned posted = 0;
+    (void)arg;
+    config.flags = FILCH_POOL_NO_ENVIRONMENT;
+    enter();
+    TEST_CHILD_CHECK(set_quota(inner, 200000));
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
+    TEST_CHILD_CHECK(filch_pool_workers(pool) == 2);
+    for (size_t i = 0; i < TEST_CASES(changes); i++) {
+        TEST_CHILD_CHECK(set_quota(inner, changes[i].quota_us));
+        const unsigned begun = posted;
+        while (filch_pool_workers(pool) != changes[i].workers || posted < begun + 1000) {
+            TEST_CHILD_CHECK(filch_post(pool, test_count_task, &ran, 0, NULL) == FILCH_OK);
+            posted++;
+        }
+    }
+    TEST_CHILD_CHECK(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_OK);
+    TEST_CHILD_CHECK(atomic_load(&ran) == posted);
+    TEST_CHILD_CHECK(test_pool_stats(pool).resizes == TEST_CASES(changes));
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
+}
+
+static void quota__changed_under_a_busy_pool__followed(void **state)
+{
+    (void)state;
+    if (test_default_workers() != 2) {
+        print_message("not judged: this needs two cores and no more, there are %u\n",
+                      test_default_workers());
+        return;
+    }
+    assert_true(set_quota(outer, 0));
+    test_assert_child_ok(follow_quota, NULL);
+}
+
 /* A cpuset of one CPU. */
 
 static char cpuset[PATH_BYTES];
@@ -251,6 +294,7 @@ int main(void)
         cmocka_unit_test(quota__in_a_real_group__the_size_of_a_pool),
         cmocka_unit_test(quota__none_in_a_real_group__all_cores),
         cmocka_unit_test(throttling__below_one_cpu__counted_and_said),
+        cmocka_unit_test(quota__changed_under_a_busy_pool__followed),
         cmocka_unit_test(cpuset__of_one_cpu__one_worker),
     };
     test_begin(100);
