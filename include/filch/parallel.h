@@ -106,9 +106,9 @@ FILCH_API filch_status filch_reduce_on(filch_pool *pool, size_t n, const filch_r
  * element first. */
 typedef void filch_emit_fn(filch_cx *cx, void *ctx, filch_range range, void *value);
 
-/* Running totals. Two passes over the elements: fold each leaf, then emit each leaf. If there is
- * only one leaf it is not folded, unless the total is asked for. `out_total` may be NULL. Emitting
- * may overwrite the elements.
+/* Running totals. Each leaf is folded, then emitted; those at the front are emitted while others are
+ * still folded. If there is only one leaf it is not folded, unless the total is asked for.
+ * `out_total` may be NULL. Emitting may overwrite the elements of its range.
  * Threads, Blocks, Order, Fails: as filch_reduce; after a failure nothing was emitted. */
 FILCH_API filch_status filch_scan(filch_cx *cx, size_t n, const filch_reducer *reducer,
                                   filch_emit_fn *emit, void *ctx, void *out_total,
