@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that must hold before a change goes in: builds with both compilers and the sanitizers,
-# gates, tests, coverage, memcheck, other processors, some minutes of stress (STRESS_MINUTES=3), and
+# gates, tests, coverage, memcheck, other processors, some minutes of stress (STRESS_MINUTES=2), and
 # the mutants. Stops at the first failure. Tests of the release build come last, so that ctest's
 # closing summary ends the output. docs/testing.md says which test runs where.
 set -Eeuo pipefail
@@ -48,11 +48,11 @@ export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 
-begin "release (gcc): build, gates and fast tests" 80
+begin "release (gcc): build, gates and fast tests" 110
 scripts/build.sh release
 tests release -L 'gate|fast'
 
-begin "release (clang): build and fast tests" 45
+begin "release (clang): build and fast tests" 65
 scripts/build.sh release-clang
 tests release-clang -L fast
 
@@ -77,11 +77,11 @@ optional scripts/coverage.py build/coverage
 begin "memcheck" 100
 optional scripts/valgrind.py build/release
 
-begin "aarch64 and riscv64 under qemu" 110
+begin "aarch64 and riscv64 under qemu" 120
 optional scripts/check_cross.sh
 
-begin "stress with delays" "$((60 * ${STRESS_MINUTES:-3}))"
-scripts/stress.py --minutes "${STRESS_MINUTES:-3}" build/release
+begin "stress with delays" "$((60 * ${STRESS_MINUTES:-2}))"
+scripts/stress.py --minutes "${STRESS_MINUTES:-2}" build/release
 
 begin "mutants" 100
 scripts/mutants.py build/release
