@@ -170,7 +170,7 @@ static void print_help(void)
            "  sort     all lines of its text files, in the order of LC_ALL=C sort\n"
            "  queens   count the ways to place N queens on a board\n"
            "and three that do not need stealing:\n"
-           "  coarse   64 equal tasks of some milliseconds\n"
+           "  coarse   64 equal tasks of half a millisecond\n"
            "  handful  5 equal tasks\n"
            "  flood    200,000 empty tasks from one thread\n"
            "Files are only read. Without PATH: the first of /usr/share/doc, /usr/share, /usr and\n"

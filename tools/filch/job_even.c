@@ -9,9 +9,9 @@
 
 enum {
     COARSE_TASKS = 64,
-    COARSE_STEPS = 1500000, /* some 2 ms */
+    COARSE_STEPS = 400000, /* some 0.5 ms */
     HANDFUL_TASKS = 5,
-    HANDFUL_STEPS = 20000000
+    HANDFUL_STEPS = 6000000 /* some 8 ms */
 };
 
 /* A task is nothing but arithmetic, each step needing the one before. */
