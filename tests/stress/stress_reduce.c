@@ -12,24 +12,7 @@
 
 static const unsigned worker_counts[] = { 1, 2, 4, 16 };
 
-enum { LARGE = 1000000, LARGE_SANITIZED = 100000, LARGE_SHORT = 20000, WORKERS_MOST = 16 };
-
-static size_t large_count(void)
-{
-    if (test_is_short()) {
-        return LARGE_SHORT;
-    }
-    return TEST_UNDER_ASAN || TEST_UNDER_TSAN ? LARGE_SANITIZED : LARGE;
-}
-
-/* Every second one is large; the small ones are of all magnitudes. */
-static size_t choose_size(size_t number, test_rng *rng)
-{
-    if (number % 2 == 0) {
-        return large_count() + (size_t)test_rng_below(rng, large_count() / 2);
-    }
-    return (size_t)test_rng_below(rng, (uint64_t)2 << test_rng_below(rng, 16));
-}
+enum { WORKERS_MOST = 16 };
 
 static filch_loop choose_options(test_rng *rng)
 {
@@ -442,10 +425,10 @@ static void check_inputs(const char *name, check_fn *check, uint64_t stream)
         filch_pool *pool = test_pool_make(worker_counts[w]);
         uint64_t here = 0;
         for (size_t i = 0; i < wanted || (worker_counts[w] > 1 && here == 0); i++) {
-            const size_t n = choose_size(inputs, &rng);
+            const size_t n = test_size_choose(inputs, &rng);
             check(pool, n, &rng);
             inputs++;
-            large += n >= LARGE;
+            large += n >= TEST_LARGE;
             here = test_pool_stats(pool).total.loops_joined;
         }
         joined += here;

@@ -12,7 +12,7 @@
 static const unsigned worker_counts[] = { 1, 2, 4, 16 };
 static const size_t widths[] = { 1, 4, 8, 12, 16, 24, 40, 100 };
 
-enum { LARGE = 1000000, LARGE_SANITIZED = 100000, LARGE_SHORT = 20000, WIDEST_LARGE = 40 };
+enum { WIDEST_LARGE = 40 };
 
 typedef struct tally {
     size_t inputs;
@@ -58,27 +58,10 @@ static void run_call(filch_pool *pool, call *c, bool in_task)
     }
 }
 
-static size_t large_count(void)
-{
-    if (test_is_short()) {
-        return LARGE_SHORT;
-    }
-    return TEST_UNDER_ASAN || TEST_UNDER_TSAN ? LARGE_SANITIZED : LARGE;
-}
-
-/* Every second one is large; the small ones are of all magnitudes. */
-static size_t choose_size(size_t number, test_rng *rng)
-{
-    if (number % 2 == 0) {
-        return large_count() + (size_t)test_rng_below(rng, large_count() / 2);
-    }
-    return (size_t)test_rng_below(rng, (uint64_t)2 << test_rng_below(rng, 16));
-}
-
 static test_shape choose_shape(size_t number, size_t n, test_rng *rng)
 {
     test_shape shape = { widths[number / 2 % TEST_CASES(widths)], TEST_ASCENDING };
-    if (n >= LARGE && shape.width > WIDEST_LARGE) {
+    if (n >= TEST_LARGE && shape.width > WIDEST_LARGE) {
         shape.width = WIDEST_LARGE;
     }
     shape.order = (test_order)test_rng_below(rng, shape.width >= 8 ? TEST_ORDERS : TEST_FLOATS);
@@ -88,12 +71,12 @@ static test_shape choose_shape(size_t number, size_t n, test_rng *rng)
 static void note_input(tally *t, size_t n)
 {
     t->inputs++;
-    t->large += n >= LARGE;
+    t->large += n >= TEST_LARGE;
 }
 
 static void check_sort(filch_pool *pool, size_t number, test_rng *rng, tally *t)
 {
-    const size_t n = choose_size(number, rng);
+    const size_t n = test_size_choose(number, rng);
     call c = { .shape = choose_shape(number, n, rng), .a_count = n };
     const size_t bytes = n * c.shape.width;
     c.a = test_elements_make(&c.shape, (test_pattern)test_rng_below(rng, TEST_PATTERNS), n, rng);
@@ -140,7 +123,7 @@ static void deal_out(call *c, const unsigned char *sorted, size_t n, test_rng *r
 
 static void check_merge(filch_pool *pool, size_t number, test_rng *rng, tally *t)
 {
-    const size_t n = choose_size(number, rng);
+    const size_t n = test_size_choose(number, rng);
     call c = { .shape = choose_shape(number, n, rng), .merges = true };
     const size_t bytes = n * c.shape.width;
     unsigned char *expected =

@@ -292,27 +292,13 @@ static void fork__while_the_only_other_worker_sleeps_in_a_join__taken(void **sta
     test_pool_close(pool);
 }
 
-/* All workers at once: as many tasks as workers, each waiting for all others to have begun. */
-typedef struct roll_call {
-    atomic_uint begun;
-    unsigned expected;
-} roll_call;
-
-static void answer(filch_cx *cx, void *arg)
-{
-    roll_call *r = arg;
-    (void)cx;
-    atomic_fetch_add(&r->begun, 1);
-    test_await(&r->begun, r->expected);
-}
-
 static void post_all(filch_cx *cx, void *arg)
 {
-    roll_call *r = arg;
+    test_roll_call *r = arg;
     for (unsigned i = 1; i < r->expected; i++) {
-        TEST_CHECK(filch_post(filch_cx_pool(cx), answer, r, 0, NULL) == FILCH_OK);
+        TEST_CHECK(filch_post(filch_cx_pool(cx), test_answer_roll, r, 0, NULL) == FILCH_OK);
     }
-    answer(cx, arg);
+    test_answer_roll(cx, arg);
 }
 
 static void post__as_many_as_workers__all_workers_wake(void **state)
@@ -323,12 +309,12 @@ static void post__as_many_as_workers__all_workers_wake(void **state)
         filch_pool *pool = test_pool_make(workers);
         gap g = gap_make(pool, 40 + workers);
         for (size_t i = 0; i < rounds; i++) {
-            roll_call r = { 0, workers };
+            test_roll_call r = { 0, workers };
             if ((i & 1U) == 0) {
                 test_pool_run(pool, post_all, &r);
             } else {
                 for (unsigned k = 0; k < workers; k++) {
-                    assert_int_equal(filch_post(pool, answer, &r, 0, NULL), FILCH_OK);
+                    assert_int_equal(filch_post(pool, test_answer_roll, &r, 0, NULL), FILCH_OK);
                 }
             }
             assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);

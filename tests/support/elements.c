@@ -156,3 +156,20 @@ void test_elements_sort(const test_shape *shape, unsigned char *elements, size_t
     }
     free(scratch);
 }
+
+static size_t large_count(void)
+{
+    enum { SANITIZED = 100000, SHORT = 20000 };
+    if (test_is_short()) {
+        return SHORT;
+    }
+    return TEST_UNDER_ASAN || TEST_UNDER_TSAN ? SANITIZED : TEST_LARGE;
+}
+
+size_t test_size_choose(size_t number, test_rng *rng)
+{
+    if (number % 2 == 0) {
+        return large_count() + (size_t)test_rng_below(rng, large_count() / 2);
+    }
+    return (size_t)test_rng_below(rng, (uint64_t)2 << test_rng_below(rng, 16));
+}

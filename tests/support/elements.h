@@ -34,6 +34,11 @@ typedef enum test_pattern {
     TEST_PATTERNS
 } test_pattern;
 
+/* The size of an input: every second one is large, the others are of all magnitudes. Where everything
+ * is slow, large ones are smaller than TEST_LARGE. */
+enum { TEST_LARGE = 1000000 };
+size_t test_size_choose(size_t number, test_rng *rng);
+
 /* Behind the last element of test_elements_make, and of nothing else. */
 enum { TEST_ELEMENTS_GUARD = 0x77 };
 

@@ -70,3 +70,11 @@ uintptr_t test_fork_tree(filch_cx *cx, uintptr_t n)
     filch_pair pair = filch_join2_word(cx, test_fork_tree, n - 1, test_fork_tree, n - 2);
     return pair.first + pair.second;
 }
+
+void test_answer_roll(filch_cx *cx, void *roll_call)
+{
+    test_roll_call *r = roll_call;
+    (void)cx;
+    atomic_fetch_add(&r->begun, 1);
+    test_await(&r->begun, r->expected);
+}

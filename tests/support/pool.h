@@ -29,4 +29,12 @@ void test_count_task(filch_cx *cx, void *arg);
 void test_count_range(filch_cx *cx, void *ctx, filch_range range);
 uintptr_t test_fork_tree(filch_cx *cx, uintptr_t n);
 
+/* All workers at once: a task that waits until as many of its kind as expected have begun. */
+typedef struct test_roll_call {
+    atomic_uint begun;
+    unsigned expected;
+} test_roll_call;
+
+void test_answer_roll(filch_cx *cx, void *roll_call);
+
 #endif

@@ -49,25 +49,11 @@ static void create__max_workers_below_workers__that_many_as_workers(void **state
     assert_int_equal(filch_pool_create(&config, &none), FILCH_E_INVALID);
 }
 
-/* As many tasks as workers, each waiting for all others to have begun. */
-typedef struct roll_call {
-    atomic_uint begun;
-    unsigned expected;
-} roll_call;
-
-static void answer(filch_cx *cx, void *arg)
-{
-    roll_call *r = arg;
-    (void)cx;
-    atomic_fetch_add(&r->begun, 1);
-    test_await(&r->begun, r->expected);
-}
-
 static void call_roll(filch_pool *pool, unsigned expected)
 {
-    roll_call r = { 0, expected };
+    test_roll_call r = { 0, expected };
     for (unsigned i = 0; i < expected; i++) {
-        assert_int_equal(filch_post(pool, answer, &r, 0, NULL), FILCH_OK);
+        assert_int_equal(filch_post(pool, test_answer_roll, &r, 0, NULL), FILCH_OK);
     }
     assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
 }
