@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sum and running totals by filch_reduce and filch_scan, with automatic leaves. */
 #include "bench/loops/work.h"
 
 static void add(filch_cx *cx, void *ctx, filch_range range, void *value)

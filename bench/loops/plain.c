@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The serial code of work.h. */
 #include "bench/loops/work.h"
 
 #include <stdbool.h>

@@ -99,6 +99,7 @@ FILCH_API unsigned filch_slots(const filch_pool *pool);
 /* Change how many workers take work, from 1 to filch_pool_max_workers. Those who are too many finish
  * what they run - a task, a piece of a loop - and rest; what they have queued is taken by others.
  * More are woken, or started if they have no thread yet (then on_start runs).
+ * A pool that follows the machine goes back to its own size at the next looks: see FILCH_POOL_FIXED.
  * Threads: any, workers too.   Blocks: while threads are started.
  * Fails:   FILCH_E_INVALID, FILCH_E_CLOSED (the workers are being stopped), FILCH_E_FORKED;
  *          FILCH_E_THREAD: not all threads could be had, the pool has grown as far as it could. */

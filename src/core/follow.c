@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* When a pool that follows the machine looks at it, and what it makes of two looks. */
 #include "core/follow.h"
 
 #include "core/pool.h"

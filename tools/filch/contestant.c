@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The pools of the demo, started and stopped together, and the plain calls that count tasks. */
 #include "contestant.h"
 
 #include "bench/designs/stealing/stealing.h"

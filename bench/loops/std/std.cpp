@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The sort by the standard library of C++, with the comparator inlined and called. */
 #include "bench/loops/work.h"
 
 #include <algorithm>
