@@ -95,7 +95,7 @@ demo 0 "$folder/link"
 [ "$(field 'd["tree"]["files"]')" = 6 ] || fail "a link as PATH"
 demo 0 --table "$tree"
 [ "$(awk 'length > 80' "$folder/out" | grep -vc '^filch')" -eq 0 ] || fail "the table is too wide"
-[ "$(grep -c equal "$folder/out")" -eq 24 ] || fail "the table"
+[ "$(grep -cw equal "$folder/out")" -eq 24 ] || fail "the table"
 [ ! -d /proc/self ] || demo 0 /proc/self
 [ ! -d /proc/self ] || [ "$(field 'd["jobs"][2]["contestants"][1]["verdict"]')" = equal ] || fail "/proc"
 
