@@ -93,6 +93,48 @@ static void shutdown__cancel__ends_what_has_not_started(void **state)
     test_pool_close(g.pool);
 }
 
+/* What a task that was running got for posts of its own. */
+typedef struct late {
+    gate gate;
+    filch_task task;
+    filch_status posted;
+    filch_status submitted;
+} late;
+
+static void hold_then_post(filch_cx *cx, void *arg)
+{
+    late *l = arg;
+    (void)cx;
+    atomic_fetch_add(&l->gate.begun, 1);
+    test_await(&l->gate.go, 1);
+    l->posted = filch_post(l->gate.pool, count_run, &l->gate, 0, NULL);
+    l->submitted = filch_submit(l->gate.pool, &l->task, NULL);
+}
+
+static void shutdown__cancel__refuses_what_running_tasks_post(void **state)
+{
+    static late l;
+    filch_shutdown_report report;
+    (void)state;
+    memset(&l, 0, sizeof(l));
+    l.task = (filch_task)FILCH_TASK_INIT(count_run, &l.gate);
+    l.gate.pool = test_pool_make(1);
+    assert_int_equal(filch_post(l.gate.pool, hold_then_post, &l, 0, NULL), FILCH_OK);
+    test_await(&l.gate.begun, 1);
+    assert_int_equal(filch_pool_shutdown(l.gate.pool, FILCH_CANCEL, FILCH_NOW, NULL),
+                     FILCH_E_TIMEOUT);
+    atomic_store(&l.gate.go, 1);
+    assert_int_equal(filch_pool_shutdown(l.gate.pool, FILCH_CANCEL, FILCH_FOREVER, &report),
+                     FILCH_OK);
+    assert_int_equal(l.posted, FILCH_E_CLOSED);
+    assert_int_equal(l.submitted, FILCH_E_CLOSED);
+    assert_int_equal(report.accepted, 1);
+    assert_int_equal(report.ran, 1);
+    assert_int_equal(report.refused, 2);
+    assert_int_equal(atomic_load(&l.gate.ran), 0);
+    test_pool_close(l.gate.pool);
+}
+
 static void shutdown__drain_then_cancel__the_rest_is_cancelled(void **state)
 {
     gate g;
@@ -286,6 +328,7 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(shutdown__drain__runs_all_that_was_accepted),
         cmocka_unit_test(shutdown__cancel__ends_what_has_not_started),
+        cmocka_unit_test(shutdown__cancel__refuses_what_running_tasks_post),
         cmocka_unit_test(shutdown__drain_then_cancel__the_rest_is_cancelled),
         cmocka_unit_test(shutdown__again__ok_with_the_same_report),
         cmocka_unit_test(shutdown__while_another_thread_is_in_it__busy),
