@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Everything that must hold before a change goes in: builds with both compilers and the sanitizers,
-# gates, tests, coverage, memcheck, other processors, some minutes of stress (STRESS_MINUTES=2), and
+# gates, tests, coverage, memcheck, other processors, some stress (STRESS_MINUTES=1), and
 # the mutants. Stops at the first failure. Tests of the release build come last, so that ctest's
 # closing summary ends the output. docs/testing.md says which test runs where.
 set -Eeuo pipefail
@@ -48,6 +48,9 @@ export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 
+# They take half a minute each under a sanitizer and reach nothing that other tests do not.
+whole_programs='^(cli_bench|cli_demo|test_uts)$'
+
 begin "release (gcc): build, gates and fast tests" 110
 scripts/build.sh release
 tests release -L 'gate|fast'
@@ -58,7 +61,7 @@ tests release-clang -L fast
 
 begin "address and undefined-behaviour sanitizers (gcc)" 140
 scripts/build.sh asan
-tests asan
+tests asan -E "$whole_programs"
 
 begin "thread sanitizer (clang)" 170
 scripts/build.sh tsan
@@ -67,7 +70,7 @@ prefix=()
 if setarch -R true 2>/dev/null; then
     prefix=(setarch -R)
 fi
-tests tsan
+tests tsan -E "$whole_programs"
 prefix=()
 
 begin "coverage of src/" 80
@@ -80,8 +83,8 @@ optional scripts/valgrind.py build/release
 begin "aarch64 and riscv64 under qemu" 120
 optional scripts/check_cross.sh
 
-begin "stress with delays" "$((60 * ${STRESS_MINUTES:-2}))"
-scripts/stress.py --minutes "${STRESS_MINUTES:-2}" build/release
+begin "stress with delays" "$((60 * ${STRESS_MINUTES:-1}))"
+scripts/stress.py --minutes "${STRESS_MINUTES:-1}" build/release
 
 begin "mutants" 100
 scripts/mutants.py build/release
