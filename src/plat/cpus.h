@@ -135,7 +135,8 @@ typedef struct filchi_quota {
     char file[FILCHI_CGROUP_PATH_BYTES]; /* that sets it; "" */
     unsigned version;                    /* of the hierarchy that was read: 1, 2; 0: none */
     uint64_t weight;                     /* cpu.weight or cpu.shares of the group; 0: not known */
-    filchi_throttling throttling;        /* of the group that sets the quota */
+    bool has_throttling;
+    filchi_throttling throttling; /* of the group that sets the quota */
     bool has_cpuset;
     filchi_cpu_set cpuset; /* effective; only if asked for */
 } filchi_quota;
@@ -180,6 +181,9 @@ typedef struct filchi_cpu_facts {
 } filchi_cpu_facts;
 
 void filchi_cpus_read(const filchi_files *files, bool in_full, filchi_cpu_facts *out_facts);
+
+/* How often the group with the quota was stopped so far; false: there is no quota, or nothing counts. */
+bool filchi_cpus_throttling(const filchi_files *files, filchi_throttling *out_counts);
 
 /* The mask of the calling thread; false: the system does not say, or has more than
  * FILCHI_CPUS_MAX (cpuset_linux.c). */

@@ -112,6 +112,13 @@ void filchi_cpus_read(const filchi_files *files, bool in_full, filchi_cpu_facts 
     out_facts->allowed = CPUS;
 }
 
+bool filchi_cpus_throttling(const filchi_files *files, filchi_throttling *out_counts)
+{
+    (void)files;
+    (void)out_counts;
+    return false;
+}
+
 bool filchi_files_stream(const filchi_files *files, const char *path, size_t most,
                          filchi_piece *piece, void *arg)
 {

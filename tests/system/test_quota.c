@@ -152,13 +152,32 @@ static void quota__in_a_real_group__the_size_of_a_pool(void **state)
     }
 }
 
+static filch_stats read_stats(const filch_pool *pool, unsigned flags)
+{
+    filch_stats stats = FILCH_STATS_INIT;
+    stats.flags = flags;
+    TEST_CHILD_CHECK(filch_stats_read(pool, &stats) == FILCH_OK);
+    return stats;
+}
+
+static void expect_no_throttling(const filch_pool *pool, unsigned flags)
+{
+    const filch_stats stats = read_stats(pool, flags);
+    TEST_CHILD_CHECK(stats.has_throttling == 0 && stats.periods == 0);
+    TEST_CHILD_CHECK(stats.throttled == 0 && stats.throttled_us == 0);
+}
+
 static void no_quota_inside(void *arg)
 {
+    filch_pool *pool = NULL;
     enter();
     const filch_cpus cpus = found();
     TEST_CHILD_CHECK(cpus.quota_us == 0 && cpus.quota_file[0] == '\0');
     TEST_CHILD_CHECK(cpus.cpu_bound == *(unsigned *)arg);
     TEST_CHILD_CHECK(cpus.cgroup == (unified ? 2 : 1) && cpus.weight != 0);
+    TEST_CHILD_CHECK(filch_pool_create(NULL, &pool) == FILCH_OK);
+    expect_no_throttling(pool, FILCH_STATS_THROTTLING);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
 }
 
 static void quota__none_in_a_real_group__all_cores(void **state)
@@ -169,11 +188,13 @@ static void quota__none_in_a_real_group__all_cores(void **state)
     test_assert_child_ok(no_quota_inside, &workers);
 }
 
-/* Compute until the group has been stopped. */
+/* Compute until the group has been stopped; a pool's statistics tell it only if they are asked. */
 static void get_throttled(void *arg)
 {
+    filch_pool *pool = NULL;
     (void)arg;
     enter();
+    TEST_CHILD_CHECK(filch_pool_create(NULL, &pool) == FILCH_OK);
     const filch_cpus before = found();
     filch_cpus after = before;
     while (after.throttled == before.throttled || after.throttled_us == before.throttled_us) {
@@ -183,6 +204,12 @@ static void get_throttled(void *arg)
     }
     TEST_CHILD_CHECK(after.periods > before.periods);
     TEST_CHILD_CHECK(strstr(after.why, "throttling cannot be avoided") != NULL);
+    const filch_stats stats = read_stats(pool, FILCH_STATS_THROTTLING);
+    TEST_CHILD_CHECK(stats.has_throttling == 1 && stats.periods >= after.periods);
+    TEST_CHILD_CHECK(stats.throttled >= after.throttled && stats.throttled <= stats.periods);
+    TEST_CHILD_CHECK(stats.throttled_us >= after.throttled_us);
+    expect_no_throttling(pool, 0);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
 }
 
 static void throttling__below_one_cpu__counted_and_said(void **state)
