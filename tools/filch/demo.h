@@ -59,9 +59,6 @@ typedef struct demo_report {
 
 void demo_run(job jobs[DEMO_JOBS], const contestant contestants[CONTESTANTS], demo_report *report);
 
-/* How many CPUs `threads` threads got together, by a short loop on one and then on all of them. */
-double demo_measure_cpus(unsigned threads);
-
 /* What the exit code says: no result differs, and there were steals if there could be any. */
 bool demo_has_difference(const demo_report *report);
 bool demo_lacks_steals(const demo_report *report);
