@@ -52,6 +52,7 @@ typedef struct filch_stats {
     unsigned workers;         /* workers on duty */
     unsigned max_workers;     /* workers there can be */
     unsigned workers_asked;   /* workers the configuration asked for */
+    unsigned bound;           /* workers with a thread that is bound to a CPU */
     size_t queue_tasks;       /* capacity of the injector */
     const char *park_backend; /* "futex" or "condvar" */
     uint64_t accepted;        /* tasks and roots accepted */
@@ -70,7 +71,7 @@ typedef struct filch_stats {
 
 #define FILCH_STATS_INIT                                                                           \
     {                                                                                              \
-        sizeof(filch_stats), 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,                 \
+        sizeof(filch_stats), 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              \
         {                                                                                          \
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                         \
         }                                                                                          \

@@ -102,10 +102,32 @@ static filch_status create_workers(filch_pool *pool)
     return FILCH_OK;
 }
 
+static filch_status create_spots(filch_pool *pool)
+{
+    if ((pool->config.flags & FILCHI_POOL_BINDS) == 0) {
+        return FILCH_OK;
+    }
+    pool->spot_room = filchi_cpus_allowed();
+    pool->spots =
+        filchi_alloc_zeroed(&pool->config.allocator, pool->spot_room * sizeof(*pool->spots));
+    if (pool->spots == NULL) {
+        return FILCH_E_NOMEM;
+    }
+    pool->spot_count = filchi_cpus_spots(pool->spots, pool->spot_room);
+    filchi_bind_order(pool->spots, pool->spot_count, (pool->config.flags & FILCH_POOL_SPREAD) != 0);
+    return FILCH_OK;
+}
+
+static void free_spots(filch_pool *pool)
+{
+    filchi_free(&pool->config.allocator, pool->spots, pool->spot_room * sizeof(*pool->spots));
+}
+
 static void free_pool(filch_pool *pool)
 {
     const filch_allocator allocator = pool->config.allocator;
     destroy_workers(pool);
+    free_spots(pool);
     destroy_parts(pool);
     pool->alive = 0;
     filchi_free(&allocator, pool, sizeof(*pool));
@@ -124,6 +146,7 @@ static void free_pool_forked(filch_pool *pool)
     }
     filchi_free(&allocator, pool->workers, places * sizeof(filchi_worker *));
     filchi_injector_fini(&pool->injector);
+    free_spots(pool);
     pool->alive = 0;
     filchi_free(&allocator, pool, sizeof(*pool));
 }
@@ -179,6 +202,11 @@ static filch_status start_workers(filch_pool *pool)
     const bool strict = (config->flags & FILCH_POOL_STRICT) != 0;
     if (started != 0 && !strict) {
         status = FILCH_OK; /* smaller than asked for; statistics say so */
+    }
+    const bool binds = (config->flags & FILCHI_POOL_BINDS) != 0;
+    if (status == FILCH_OK && strict && binds &&
+        filchi_load_relaxed_u32(&pool->bound) < started) { /* relaxed: written by this thread */
+        status = FILCH_E_SYSTEM;
     }
     pool->worker_count = config->max_workers > config->workers ? config->max_workers : started;
     filchi_store_relaxed_u32(&pool->active, started);
@@ -237,7 +265,10 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
         filchi_free(&filled.allocator, pool, sizeof(*pool));
         return status;
     }
-    status = create_workers(pool);
+    status = create_spots(pool);
+    if (status == FILCH_OK) {
+        status = create_workers(pool);
+    }
     if (status == FILCH_OK) {
         status = start_workers(pool);
     }

@@ -65,6 +65,7 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
     stats.workers = filch_pool_workers(pool);
     stats.max_workers = filch_pool_max_workers(pool);
     stats.resizes = figures.resizes;
+    stats.bound = figures.bound;
     stats.workers_asked = figures.workers_asked;
     stats.queue_tasks = figures.queue_tasks;
     stats.park_backend = filchi_park_backend();

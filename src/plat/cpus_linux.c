@@ -105,3 +105,10 @@ bool filchi_cpus_throttling(const filchi_files *files, filchi_throttling *out_co
     *out_counts = quota.throttling;
     return true;
 }
+
+size_t filchi_cpus_spots(filchi_cpu_spot *out_spots, size_t most)
+{
+    filchi_cpu_facts facts;
+    filchi_cpus_read(NULL, false, &facts);
+    return filchi_topology_spots(&machine, &facts.mask, out_spots, most);
+}

@@ -98,6 +98,13 @@ int64_t filchi_clock_ns(void)
     return rt->clock_ns;
 }
 
+bool filchi_thread_bind(filchi_thread *thread, unsigned cpu)
+{
+    (void)thread;
+    (void)cpu;
+    return false;
+}
+
 unsigned filchi_cpus_allowed(void)
 {
     return CPUS;
@@ -117,6 +124,13 @@ bool filchi_cpus_throttling(const filchi_files *files, filchi_throttling *out_co
     (void)files;
     (void)out_counts;
     return false;
+}
+
+size_t filchi_cpus_spots(filchi_cpu_spot *out_spots, size_t most)
+{
+    (void)out_spots;
+    (void)most;
+    return 0;
 }
 
 bool filchi_files_stream(const filchi_files *files, const char *path, size_t most,
