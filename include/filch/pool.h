@@ -41,6 +41,7 @@ FILCH_BEGIN_DECLS
 #define FILCH_POOL_NO_ENVIRONMENT 32u /* workers 0: no variable of the environment is read */
 #define FILCH_POOL_COMPACT 64u        /* bind each worker to a CPU of its own, near the others or */
 #define FILCH_POOL_SPREAD 128u        /* far from them: see "Binding"; not both */
+#define FILCH_POOL_SHARE 256u         /* workers 0: share the CPUs with other pools: "Sharing" */
 
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
@@ -88,8 +89,13 @@ typedef struct filch_pool_config {
  * turns. The mask of the calling thread is not touched, but threads and processes that a task starts
  * inherit its worker's. Such a pool keeps its size, as with FILCH_POOL_FIXED. What the system refuses
  * to bind runs unbound (filch_stats has the number); a strict pool then fails with FILCH_E_SYSTEM.
- * Alone on a machine binding gains little, beside other programs it loses: a bound worker waits for
- * its CPU while others are idle. */
+ * A bound worker waits for its CPU even while others are idle. */
+
+/* Sharing: pools with FILCH_POOL_SHARE, and the default pool, count together. With n of them in the
+ * process each has its size divided by n, rounded down, at least one worker: when one is created or
+ * destroyed the others follow, as above (a FILCH_POOL_FIXED or bound pool keeps what it got). So a
+ * library that makes a pool of its own does not double the threads that compete for the CPUs. A pool
+ * keeps its share while it is idle. A size that FILCH_WORKERS gave is not divided. */
 
 /* Create a pool and start its workers; NULL for all defaults.
  * Threads: any.            Blocks: until the threads are started.

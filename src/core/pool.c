@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "core/place.h"
+#include "core/share.h"
 #include "core/sizing.h"
 
 /* Everything that needs no worker. Undone in reverse on failure. */
@@ -102,6 +103,21 @@ static filch_status create_workers(filch_pool *pool)
     return FILCH_OK;
 }
 
+static void take_share(filch_pool *pool)
+{
+    if (pool->config.shares) {
+        filchi_share_join();
+        pool->config.workers = filchi_share_of(pool->config.workers);
+    }
+}
+
+static void leave_share(filch_pool *pool)
+{
+    if (pool->config.shares) {
+        filchi_share_leave(pool->generation);
+    }
+}
+
 static filch_status create_spots(filch_pool *pool)
 {
     if ((pool->config.flags & FILCHI_POOL_BINDS) == 0) {
@@ -126,6 +142,7 @@ static void free_spots(filch_pool *pool)
 static void free_pool(filch_pool *pool)
 {
     const filch_allocator allocator = pool->config.allocator;
+    leave_share(pool);
     destroy_workers(pool);
     free_spots(pool);
     destroy_parts(pool);
@@ -229,8 +246,9 @@ static unsigned machine_size(void *ctx)
     const filchi_config *config = ctx;
     /* the environment was asked at the creation: nobody may read it while others write it */
     const bool logical = (config->flags & FILCH_POOL_LOGICAL) != 0;
-    const unsigned size = filchi_sizing_default(false, logical, NULL);
-    return size < config->follow_most ? size : config->follow_most;
+    unsigned size = filchi_sizing_default(false, logical, NULL);
+    size = size < config->follow_most ? size : config->follow_most;
+    return config->shares ? filchi_share_of(size) : size;
 }
 
 filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool)
@@ -265,6 +283,7 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
         filchi_free(&filled.allocator, pool, sizeof(*pool));
         return status;
     }
+    take_share(pool);
     status = create_spots(pool);
     if (status == FILCH_OK) {
         status = create_workers(pool);
@@ -361,7 +380,9 @@ filch_status filch_pool_destroy(filch_pool *pool)
 static filch_pool *make_default_pool(void)
 {
     filch_pool *pool = NULL;
-    if (filch_pool_create(NULL, &pool) != FILCH_OK) {
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    config.flags = FILCH_POOL_SHARE;
+    if (filch_pool_create(&config, &pool) != FILCH_OK) {
         return NULL;
     }
     pool->is_default = true;

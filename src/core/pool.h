@@ -19,6 +19,7 @@ typedef struct filchi_config {
     unsigned workers;
     unsigned max_workers; /* at least `workers` */
     unsigned follow_most; /* the pool follows the machine up to this; 0: it does not */
+    bool shares;          /* `workers` is of all pools that share */
     size_t stack_bytes;
     size_t queue_tasks;
     char name[FILCHI_THREAD_NAME_BYTES];
