@@ -12,6 +12,7 @@
 
 #include "core/bind.h"
 #include "support/child.h"
+#include "support/proc.h"
 #include "support/seccomp.h"
 #include "support/tree.h"
 #include "support/tree_files.h"
@@ -241,6 +242,57 @@ static void bind__denied__unbound_and_said(void **state)
     }
 }
 
+/* Every thread of the process gets the mask, as from a cpuset that is rewritten. */
+static void set_all_masks(const cpu_set_t *mask)
+{
+    test_proc_thread threads[64];
+    const size_t count = test_proc_threads(threads, TEST_CASES(threads));
+    TEST_CHILD_CHECK(count <= TEST_CASES(threads));
+    for (size_t i = 0; i < count; i++) {
+        (void)sched_setaffinity((pid_t)threads[i].tid, sizeof(*mask), mask);
+    }
+}
+
+/* Again and again to one CPU and back, under load: no task is lost, and a pool that follows is as
+ * large as the last mask says. */
+static void masks_change(void *arg)
+{
+    const unsigned flags = *(unsigned *)arg;
+    const filch_pool_config config = bound(0, flags);
+    cpu_set_t all;
+    cpu_set_t one;
+    filch_pool *pool = NULL;
+    atomic_uint ran = 0;
+    unsigned posted = 0;
+    TEST_CHILD_CHECK(sched_getaffinity(0, sizeof(all), &all) == 0);
+    CPU_ZERO(&one);
+    for (size_t cpu = 0; CPU_COUNT(&one) == 0; cpu++) {
+        if (CPU_ISSET(cpu, &all)) {
+            CPU_SET(cpu, &one);
+        }
+    }
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
+    for (unsigned i = 0; i < 21 || (flags == 0 && filch_pool_workers(pool) != 1); i++) {
+        set_all_masks(i % 2 == 0 || i >= 20 ? &one : &all);
+        for (unsigned k = 0; k < 500; k++, posted++) {
+            TEST_CHILD_CHECK(filch_post(pool, test_count_task, &ran, 0, NULL) == FILCH_OK);
+        }
+    }
+    TEST_CHILD_CHECK(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_OK);
+    TEST_CHILD_CHECK(atomic_load(&ran) == posted);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
+}
+
+static void masks__changed_from_outside__works_on(void **state)
+{
+    static const unsigned flags[] = { 0, FILCH_POOL_COMPACT, FILCH_POOL_SPREAD };
+    (void)state;
+    for (size_t i = 0; i < TEST_CASES(flags); i++) {
+        unsigned value = flags[i];
+        test_assert_child_ok(masks_change, &value);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
@@ -250,6 +302,7 @@ int main(void)
         cmocka_unit_test(bind__default_size__kept),
         cmocka_unit_test(bind__both_ways__invalid),
         cmocka_unit_test(bind__denied__unbound_and_said),
+        cmocka_unit_test(masks__changed_from_outside__works_on),
     };
     test_begin(60);
     return cmocka_run_group_tests(cases, NULL, NULL);
