@@ -39,6 +39,9 @@ FILCH_BEGIN_DECLS
     8u /* workers 0: keep the first size, whatever becomes of the quota and the affinity mask */
 #define FILCH_POOL_LOGICAL 16u        /* workers 0: count logical CPUs, not cores (cpus.h) */
 #define FILCH_POOL_NO_ENVIRONMENT 32u /* workers 0: no variable of the environment is read */
+#define FILCH_POOL_COMPACT 64u        /* bind each worker to a CPU of its own, near the others or */
+#define FILCH_POOL_SPREAD 128u        /* far from them: see "Binding"; not both */
+#define FILCH_POOL_SHARE 256u         /* workers 0: share the CPUs with other pools: "Sharing" */
 
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
@@ -79,6 +82,20 @@ typedef struct filch_pool_config {
  * and what the workers have in hand. A pool that sleeps looks when it is woken. With max_workers 0 it
  * can grow to the CPUs that were allowed when it was created; limit_names are asked once. It does not
  * follow if FILCH_WORKERS gave its size, or with FILCH_POOL_FIXED. */
+
+/* Binding: with FILCH_POOL_COMPACT or _SPREAD worker i runs on one CPU only, the i-th of those allowed to
+ * the creator, from the start again when there are more workers. A core gets a second worker when each
+ * has one. Compact fills a last-level cache, then the next one; spread takes packages and caches in
+ * turns. The mask of the calling thread is not touched, but threads and processes that a task starts
+ * inherit its worker's. Such a pool keeps its size, as with FILCH_POOL_FIXED. What the system refuses
+ * to bind runs unbound (filch_stats has the number); a strict pool then fails with FILCH_E_SYSTEM.
+ * A bound worker waits for its CPU even while others are idle. */
+
+/* Sharing: pools with FILCH_POOL_SHARE, and the default pool, count together. With n of them in the
+ * process each has its size divided by n, rounded down, at least one worker: when one is created or
+ * destroyed the others follow, as above (a FILCH_POOL_FIXED or bound pool keeps what it got). So a
+ * library that makes a pool of its own does not double the threads that compete for the CPUs. A pool
+ * keeps its share while it is idle. A size that FILCH_WORKERS gave is not divided. */
 
 /* Create a pool and start its workers; NULL for all defaults.
  * Threads: any.            Blocks: until the threads are started.

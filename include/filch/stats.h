@@ -41,12 +41,18 @@ typedef struct filch_worker_stats {
     uint64_t resting_ns;
 } filch_worker_stats;
 
-/* Of a pool. accepted = ran + cancelled once the pool is quiet. */
+/* Flags of filch_stats. */
+#define FILCH_STATS_THROTTLING 1u /* read from the system how often the cgroup was stopped */
+
+/* Of a pool. accepted = ran + cancelled once the pool is quiet. Throttling is that of the cgroup with
+ * the quota (filch_cpus) since it was made: of all who are in it, not of this pool alone. */
 typedef struct filch_stats {
     size_t size;              /* sizeof(filch_stats), set by the caller */
+    unsigned flags;           /* FILCH_STATS_THROTTLING or 0, set by the caller */
     unsigned workers;         /* workers on duty */
     unsigned max_workers;     /* workers there can be */
     unsigned workers_asked;   /* workers the configuration asked for */
+    unsigned bound;           /* workers with a thread that is bound to a CPU */
     size_t queue_tasks;       /* capacity of the injector */
     const char *park_backend; /* "futex" or "condvar" */
     uint64_t accepted;        /* tasks and roots accepted */
@@ -56,19 +62,24 @@ typedef struct filch_stats {
     uint64_t resizes;         /* times the number of workers on duty changed */
     uint64_t wall_ns;         /* since the workers were started, up to the end of the shutdown */
     double utilisation;       /* busy / (busy + searching + parked), of all: from 0 to 1 */
+    unsigned has_throttling;  /* 1: asked for, and there is a quota; 0: the next three are 0 */
+    uint64_t periods;         /* of the quota that the group ran in, */
+    uint64_t throttled;       /* those in which it was stopped, */
+    uint64_t throttled_us;    /* and for how long: microseconds, summed over the CPUs it was on */
     filch_worker_stats total; /* summed over the workers */
 } filch_stats;
 
 #define FILCH_STATS_INIT                                                                           \
     {                                                                                              \
-        sizeof(filch_stats), 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0,                                \
+        sizeof(filch_stats), 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              \
         {                                                                                          \
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                         \
         }                                                                                          \
     }
 
-/* Read the figures of a pool, of one worker.
- * Threads: any.   Fails: FILCH_E_INVALID (NULL, wrong size, no such worker), FILCH_E_FORKED. */
+/* Read the figures of a pool, of one worker. With FILCH_STATS_THROTTLING ten to twenty small files of
+ * /proc and /sys are read, 0.1 to 0.2 ms: for looking once a second, not in a loop.
+ * Threads: any.   Fails: FILCH_E_INVALID (NULL, wrong size or flags, no such worker), FILCH_E_FORKED. */
 FILCH_API filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats);
 FILCH_API filch_status filch_stats_read_worker(const filch_pool *pool, unsigned worker,
                                                filch_worker_stats *out_stats);

@@ -15,8 +15,10 @@ static bool in_limits(const filch_pool_config *config)
 {
     static const filch_pool_config empty = FILCH_POOL_CONFIG_INIT;
     const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_TIME_TASKS |
-                           FILCH_POOL_FIXED | FILCH_POOL_LOGICAL | FILCH_POOL_NO_ENVIRONMENT;
+                           FILCH_POOL_FIXED | FILCH_POOL_LOGICAL | FILCH_POOL_NO_ENVIRONMENT |
+                           FILCH_POOL_SHARE | FILCHI_POOL_BINDS;
     return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
+           (config->flags & FILCHI_POOL_BINDS) != FILCHI_POOL_BINDS &&
            config->workers <= FILCH_MAX_WORKERS && config->max_workers <= FILCH_MAX_WORKERS &&
            config->queue_tasks <= FILCH_MAX_QUEUE_TASKS &&
            (config->stack_bytes == 0 || (config->stack_bytes >= FILCH_MIN_STACK_BYTES &&
@@ -33,9 +35,12 @@ static void fill_size(const filch_pool_config *from, filchi_config *out_config)
     unsigned most = from->max_workers;
     out_config->workers = from->workers;
     if (from->workers == 0) {
+        const unsigned cap = filchi_sizing_cap(environment, from->limit_names);
         out_config->workers = filchi_sizing_default(environment, logical, from->limit_names);
-        if ((from->flags & FILCH_POOL_FIXED) == 0) {
-            out_config->follow_most = filchi_sizing_cap(environment, from->limit_names);
+        out_config->shares = (from->flags & FILCH_POOL_SHARE) != 0 && cap != 0;
+        /* a bound worker would read its own mask of one CPU */
+        if ((from->flags & (FILCH_POOL_FIXED | FILCHI_POOL_BINDS)) == 0) {
+            out_config->follow_most = cap;
         }
         if (most == 0 && out_config->follow_most != 0) {
             const unsigned allowed = filchi_cpus_allowed();

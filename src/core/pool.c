@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "core/place.h"
+#include "core/share.h"
 #include "core/sizing.h"
 
 /* Everything that needs no worker. Undone in reverse on failure. */
@@ -102,10 +103,48 @@ static filch_status create_workers(filch_pool *pool)
     return FILCH_OK;
 }
 
+static void take_share(filch_pool *pool)
+{
+    if (pool->config.shares) {
+        filchi_share_join();
+        pool->config.workers = filchi_share_of(pool->config.workers);
+    }
+}
+
+static void leave_share(filch_pool *pool)
+{
+    if (pool->config.shares) {
+        filchi_share_leave(pool->generation);
+    }
+}
+
+static filch_status create_spots(filch_pool *pool)
+{
+    if ((pool->config.flags & FILCHI_POOL_BINDS) == 0) {
+        return FILCH_OK;
+    }
+    pool->spot_room = filchi_cpus_allowed();
+    pool->spots =
+        filchi_alloc_zeroed(&pool->config.allocator, pool->spot_room * sizeof(*pool->spots));
+    if (pool->spots == NULL) {
+        return FILCH_E_NOMEM;
+    }
+    pool->spot_count = filchi_cpus_spots(pool->spots, pool->spot_room);
+    filchi_bind_order(pool->spots, pool->spot_count, (pool->config.flags & FILCH_POOL_SPREAD) != 0);
+    return FILCH_OK;
+}
+
+static void free_spots(filch_pool *pool)
+{
+    filchi_free(&pool->config.allocator, pool->spots, pool->spot_room * sizeof(*pool->spots));
+}
+
 static void free_pool(filch_pool *pool)
 {
     const filch_allocator allocator = pool->config.allocator;
+    leave_share(pool);
     destroy_workers(pool);
+    free_spots(pool);
     destroy_parts(pool);
     pool->alive = 0;
     filchi_free(&allocator, pool, sizeof(*pool));
@@ -124,6 +163,7 @@ static void free_pool_forked(filch_pool *pool)
     }
     filchi_free(&allocator, pool->workers, places * sizeof(filchi_worker *));
     filchi_injector_fini(&pool->injector);
+    free_spots(pool);
     pool->alive = 0;
     filchi_free(&allocator, pool, sizeof(*pool));
 }
@@ -180,6 +220,11 @@ static filch_status start_workers(filch_pool *pool)
     if (started != 0 && !strict) {
         status = FILCH_OK; /* smaller than asked for; statistics say so */
     }
+    const bool binds = (config->flags & FILCHI_POOL_BINDS) != 0;
+    if (status == FILCH_OK && strict && binds &&
+        filchi_load_relaxed_u32(&pool->bound) < started) { /* relaxed: written by this thread */
+        status = FILCH_E_SYSTEM;
+    }
     pool->worker_count = config->max_workers > config->workers ? config->max_workers : started;
     filchi_store_relaxed_u32(&pool->active, started);
     begin_time(pool);
@@ -201,8 +246,9 @@ static unsigned machine_size(void *ctx)
     const filchi_config *config = ctx;
     /* the environment was asked at the creation: nobody may read it while others write it */
     const bool logical = (config->flags & FILCH_POOL_LOGICAL) != 0;
-    const unsigned size = filchi_sizing_default(false, logical, NULL);
-    return size < config->follow_most ? size : config->follow_most;
+    unsigned size = filchi_sizing_default(false, logical, NULL);
+    size = size < config->follow_most ? size : config->follow_most;
+    return config->shares ? filchi_share_of(size) : size;
 }
 
 filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool)
@@ -237,7 +283,11 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
         filchi_free(&filled.allocator, pool, sizeof(*pool));
         return status;
     }
-    status = create_workers(pool);
+    take_share(pool);
+    status = create_spots(pool);
+    if (status == FILCH_OK) {
+        status = create_workers(pool);
+    }
     if (status == FILCH_OK) {
         status = start_workers(pool);
     }
@@ -330,7 +380,9 @@ filch_status filch_pool_destroy(filch_pool *pool)
 static filch_pool *make_default_pool(void)
 {
     filch_pool *pool = NULL;
-    if (filch_pool_create(NULL, &pool) != FILCH_OK) {
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    config.flags = FILCH_POOL_SHARE;
+    if (filch_pool_create(&config, &pool) != FILCH_OK) {
         return NULL;
     }
     pool->is_default = true;

@@ -5,6 +5,7 @@
 
 #include <filch/pool.h>
 
+#include "core/bind.h"
 #include "core/follow.h"
 #include "core/job.h"
 #include "core/offer.h"
@@ -18,6 +19,7 @@ typedef struct filchi_config {
     unsigned workers;
     unsigned max_workers; /* at least `workers` */
     unsigned follow_most; /* the pool follows the machine up to this; 0: it does not */
+    bool shares;          /* `workers` is of all pools that share */
     size_t stack_bytes;
     size_t queue_tasks;
     char name[FILCHI_THREAD_NAME_BYTES];
@@ -27,6 +29,8 @@ typedef struct filchi_config {
     void *hook_arg;
     filch_allocator allocator;
 } filchi_config;
+
+#define FILCHI_POOL_BINDS (FILCH_POOL_COMPACT | FILCH_POOL_SPREAD)
 
 /* NULL config: all defaults. */
 filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *out_config);
@@ -69,6 +73,10 @@ struct filch_pool {
     bool given_up;           /* I: create failed; the workers end without a hook */
     filchi_mutex gate;       /* held by create until worker_count is known, then by resize */
     unsigned started;        /* under `gate`: workers that have a thread */
+    filchi_atomic_u32 bound; /* A: of these, bound to a CPU; written under `gate` */
+    filchi_cpu_spot *spots;  /* I: for workers in turns; NULL: they are not bound */
+    size_t spot_room;        /* I */
+    size_t spot_count;       /* I */
     filchi_mutex life;       /* held by shutdown */
     bool stopped;            /* L: the threads are joined */
     bool is_default;         /* I */

@@ -31,6 +31,15 @@ void filchi_pool_wake_resting(filch_pool *pool)
     filchi_eventcount_wake_all(&pool->resting, (uint64_t)-1);
 }
 
+/* Under `gate`, before the thread has run a task. */
+static void bind_worker(filch_pool *pool, filchi_worker *worker)
+{
+    if (pool->spot_count != 0 &&
+        filchi_thread_bind(&worker->thread, pool->spots[worker->index % pool->spot_count].cpu)) {
+        (void)filchi_add_relaxed_u32(&pool->bound, 1);
+    }
+}
+
 /* Under `gate`. How many workers have a thread afterwards: `wanted`, or what could be had. */
 unsigned filchi_pool_start_workers(filch_pool *pool, unsigned wanted)
 {
@@ -43,6 +52,7 @@ unsigned filchi_pool_start_workers(filch_pool *pool, unsigned wanted)
                                  name)) {
             break;
         }
+        bind_worker(pool, worker);
         pool->started++;
     }
     return pool->started < wanted ? pool->started : wanted;

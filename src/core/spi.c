@@ -134,6 +134,7 @@ filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
     const uint64_t account = filchi_load_relaxed_u64(&pool->account);
     return (filchi_spi_figures){
         .workers_asked = pool->workers_asked,
+        .bound = filchi_load_relaxed_u32(&pool->bound),
         .resizes = filchi_load_relaxed_u64(&pool->resizes),
         .queue_tasks = filchi_injector_capacity(&pool->injector),
         .injected = filchi_injector_count(&pool->injector),

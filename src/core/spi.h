@@ -63,6 +63,7 @@ filchi_stopwatch *filchi_spi_wall(const filch_pool *pool);
 /* Pool-wide figures for filch_stats_read. */
 typedef struct filchi_spi_figures {
     unsigned workers_asked;
+    unsigned bound;
     uint64_t resizes;
     size_t queue_tasks;
     uint64_t injected;

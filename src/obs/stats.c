@@ -3,6 +3,7 @@
 #include <filch/stats.h>
 
 #include "core/spi.h"
+#include "plat/cpus.h"
 
 static void add_worker(const filchi_counters *from, filch_worker_stats *to)
 {
@@ -35,9 +36,21 @@ static double utilisation_of(const filch_worker_stats *all)
     return on_duty > 0 ? busy / on_duty : 0;
 }
 
+static void read_throttling(filch_stats *stats)
+{
+    filchi_throttling counts;
+    if (filchi_cpus_throttling(NULL, &counts)) {
+        stats->has_throttling = 1;
+        stats->periods = counts.periods;
+        stats->throttled = counts.throttled;
+        stats->throttled_us = counts.throttled_us;
+    }
+}
+
 filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
 {
-    if (pool == NULL || out_stats == NULL || out_stats->size != sizeof(*out_stats)) {
+    if (pool == NULL || out_stats == NULL || out_stats->size != sizeof(*out_stats) ||
+        (out_stats->flags & ~FILCH_STATS_THROTTLING) != 0) {
         return FILCH_E_INVALID;
     }
     if (filchi_spi_forked(pool)) {
@@ -45,9 +58,14 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
     }
     const filchi_spi_figures figures = filchi_spi_read_figures(pool);
     filch_stats stats = FILCH_STATS_INIT;
+    stats.flags = out_stats->flags;
+    if (stats.flags != 0) {
+        read_throttling(&stats);
+    }
     stats.workers = filch_pool_workers(pool);
     stats.max_workers = filch_pool_max_workers(pool);
     stats.resizes = figures.resizes;
+    stats.bound = figures.bound;
     stats.workers_asked = figures.workers_asked;
     stats.queue_tasks = figures.queue_tasks;
     stats.park_backend = filchi_park_backend();

@@ -147,7 +147,7 @@ static void read_rest(const filchi_files *files, const hierarchy *h, size_t tigh
     filchi_text text;
     const size_t whole = strlen(h->folder);
     if (read_in(files, h, tightest, "cpu.stat", bytes, &text)) {
-        (void)filchi_cgroup_stat(text, &quota->throttling);
+        quota->has_throttling = filchi_cgroup_stat(text, &quota->throttling);
     }
     if (read_in(files, h, whole, h->controller == NULL ? "cpu.weight" : "cpu.shares", bytes,
                 &text)) {

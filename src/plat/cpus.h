@@ -135,7 +135,8 @@ typedef struct filchi_quota {
     char file[FILCHI_CGROUP_PATH_BYTES]; /* that sets it; "" */
     unsigned version;                    /* of the hierarchy that was read: 1, 2; 0: none */
     uint64_t weight;                     /* cpu.weight or cpu.shares of the group; 0: not known */
-    filchi_throttling throttling;        /* of the group that sets the quota */
+    bool has_throttling;
+    filchi_throttling throttling; /* of the group that sets the quota */
     bool has_cpuset;
     filchi_cpu_set cpuset; /* effective; only if asked for */
 } filchi_quota;
@@ -159,6 +160,22 @@ typedef struct filchi_topology {
 void filchi_topology_read(const filchi_files *files, const filchi_cpu_set *allowed, bool in_full,
                           filchi_topology *out_topology);
 
+/* One allowed CPU and what it shares with others, each named by the lowest allowed CPU in it; a CPU
+ * the system says nothing about is a core of its own in cache 0 and package 0. */
+typedef struct filchi_cpu_spot {
+    unsigned cpu;
+    unsigned core;
+    unsigned cache; /* last level */
+    unsigned package;
+    unsigned thread_rank; /* for core/bind.c */
+    unsigned core_rank;
+    unsigned cache_rank;
+} filchi_cpu_spot;
+
+/* The allowed CPUs in order, `most` of them at most; returns how many. */
+size_t filchi_topology_spots(const filchi_files *files, const filchi_cpu_set *allowed,
+                             filchi_cpu_spot *out_spots, size_t most);
+
 /* All of it (cpus_linux.c). `files` NULL: the machine. In short: only what decides the size of a
  * pool. Within 1 ms: tests/unit/plat/test_cpus.c counts the system calls. */
 
@@ -180,6 +197,12 @@ typedef struct filchi_cpu_facts {
 } filchi_cpu_facts;
 
 void filchi_cpus_read(const filchi_files *files, bool in_full, filchi_cpu_facts *out_facts);
+
+/* The allowed CPUs of the calling thread on this machine, in order; at most `most` of them. */
+size_t filchi_cpus_spots(filchi_cpu_spot *out_spots, size_t most);
+
+/* How often the group with the quota was stopped so far; false: there is no quota, or nothing counts. */
+bool filchi_cpus_throttling(const filchi_files *files, filchi_throttling *out_counts);
 
 /* The mask of the calling thread; false: the system does not say, or has more than
  * FILCHI_CPUS_MAX (cpuset_linux.c). */

@@ -94,3 +94,21 @@ void filchi_cpus_read(const filchi_files *files, bool in_full, filchi_cpu_facts 
         out_facts->allowed = 1;
     }
 }
+
+bool filchi_cpus_throttling(const filchi_files *files, filchi_throttling *out_counts)
+{
+    filchi_quota quota;
+    filchi_cgroup_read(files != NULL ? files : &machine, true, false, &quota);
+    if (quota.limit != FILCHI_LIMIT_SET || !quota.has_throttling) {
+        return false;
+    }
+    *out_counts = quota.throttling;
+    return true;
+}
+
+size_t filchi_cpus_spots(filchi_cpu_spot *out_spots, size_t most)
+{
+    filchi_cpu_facts facts;
+    filchi_cpus_read(NULL, false, &facts);
+    return filchi_topology_spots(&machine, &facts.mask, out_spots, most);
+}

@@ -33,6 +33,8 @@ typedef struct filchi_thread {
  * if it cannot start. */
 bool filchi_thread_start(filchi_thread *thread, filchi_thread_main *main, void *arg,
                          size_t stack_bytes, const char *name);
+/* Let a thread run on one CPU only. False: the system refuses. */
+bool filchi_thread_bind(filchi_thread *thread, unsigned cpu);
 void filchi_thread_join(filchi_thread *thread);
 
 /* Let others run; for waits that another running thread ends within a few instructions. `turn`

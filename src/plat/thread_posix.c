@@ -92,6 +92,22 @@ bool filchi_thread_start(filchi_thread *thread, filchi_thread_main *main, void *
     return started;
 }
 
+bool filchi_thread_bind(filchi_thread *thread, unsigned cpu)
+{
+    const int saved = errno;
+    cpu_set_t *set = CPU_ALLOC((size_t)cpu + 1);
+    bool bound = false;
+    if (set != NULL) {
+        const size_t bytes = CPU_ALLOC_SIZE((size_t)cpu + 1);
+        CPU_ZERO_S(bytes, set);
+        CPU_SET_S(cpu, bytes, set);
+        bound = pthread_setaffinity_np(thread->handle, bytes, set) == 0;
+        CPU_FREE(set);
+    }
+    errno = saved;
+    return bound;
+}
+
 void filchi_thread_join(filchi_thread *thread)
 {
     (void)pthread_join(thread->handle, NULL);

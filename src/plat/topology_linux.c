@@ -79,18 +79,22 @@ static unsigned count_groups(const filchi_files *files, const filchi_cpu_set *al
     return groups;
 }
 
+/* The new name and the old one. */
+static const char *const core_names[2] = { "topology/core_cpus_list",
+                                           "topology/thread_siblings_list" };
+static const char *const package_names[2] = { "topology/package_cpus_list",
+                                              "topology/core_siblings_list" };
+
 static void read_cores(const filchi_files *files, const filchi_cpu_set *allowed,
                        filchi_topology *topology)
 {
-    static const char *const names[] = { "topology/core_cpus_list", "topology/thread_siblings_list",
-                                         NULL };
     uint64_t active;
     if (read_number(files, CPU_FOLDER "/smt/active", &active) && active == 0) {
         topology->cores = filchi_cpu_set_count(allowed); /* one file in place of one for each CPU */
         topology->threads_per_core = 1;
         return;
     }
-    topology->cores = count_groups(files, allowed, names, &topology->threads_per_core);
+    topology->cores = count_groups(files, allowed, core_names, &topology->threads_per_core);
 }
 
 /* The cache of the highest level that `cpu` has; false: caches are not described. */
@@ -112,20 +116,27 @@ static bool last_cache(const filchi_files *files, unsigned cpu, unsigned *out_in
     return highest != 0;
 }
 
+/* The lists of that cache and, since small cores may lack the last level of the big ones, of the one
+ * below. */
+static bool last_cache_names(const filchi_files *files, unsigned cpu, char out_names[2][48])
+{
+    unsigned index = 0;
+    if (!last_cache(files, cpu, &index)) {
+        return false;
+    }
+    (void)snprintf(out_names[0], 48, "cache/index%u/shared_cpu_list", index);
+    (void)snprintf(out_names[1], 48, "cache/index%u/shared_cpu_list", index != 0 ? index - 1 : 0);
+    return true;
+}
+
 static void read_caches(const filchi_files *files, const filchi_cpu_set *allowed,
                         filchi_topology *topology)
 {
     char shared[2][48];
     const char *const names[2] = { shared[0], shared[1] };
-    unsigned index = 0;
-    if (!last_cache(files, filchi_cpu_set_next(allowed, 0), &index)) {
-        return;
+    if (last_cache_names(files, filchi_cpu_set_next(allowed, 0), shared)) {
+        topology->caches = count_groups(files, allowed, names, NULL);
     }
-    /* Small cores may lack the last level of the big ones: theirs is then one lower. */
-    (void)snprintf(shared[0], sizeof(shared[0]), "cache/index%u/shared_cpu_list", index);
-    (void)snprintf(shared[1], sizeof(shared[1]), "cache/index%u/shared_cpu_list",
-                   index != 0 ? index - 1 : 0);
-    topology->caches = count_groups(files, allowed, names, NULL);
 }
 
 static void read_nodes(const filchi_files *files, const filchi_cpu_set *allowed,
@@ -202,18 +213,79 @@ static void read_kinds(const filchi_files *files, const filchi_cpu_set *allowed,
     }
 }
 
+/* Where in a spot the name of a group goes. */
+typedef unsigned *filchi_spot_field(filchi_cpu_spot *spot);
+
+static unsigned *core_of(filchi_cpu_spot *spot)
+{
+    return &spot->core;
+}
+
+static unsigned *cache_of(filchi_cpu_spot *spot)
+{
+    return &spot->cache;
+}
+
+static unsigned *package_of(filchi_cpu_spot *spot)
+{
+    return &spot->package;
+}
+
+/* Name each spot after the first in its group; what has no group keeps what it has. */
+static void name_groups(const filchi_files *files, filchi_cpu_spot *spots, size_t count,
+                        const char *const names[2], filchi_spot_field *field)
+{
+    filchi_cpu_set named;
+    filchi_cpu_set group;
+    unsigned hint = 0;
+    memset(&named, 0, sizeof(named));
+    for (size_t i = 0; i < count; i++) {
+        if (filchi_cpu_set_has(&named, spots[i].cpu)) {
+            continue;
+        }
+        if (!read_group(files, spots[i].cpu, names, &hint, &group)) {
+            if (i == 0) {
+                return; /* nothing is said of any */
+            }
+            continue;
+        }
+        for (size_t k = i; k < count; k++) {
+            if (filchi_cpu_set_has(&group, spots[k].cpu)) {
+                *field(&spots[k]) = spots[i].cpu;
+                filchi_cpu_set_add(&named, spots[k].cpu);
+            }
+        }
+    }
+}
+
+size_t filchi_topology_spots(const filchi_files *files, const filchi_cpu_set *allowed,
+                             filchi_cpu_spot *out_spots, size_t most)
+{
+    char shared[2][48];
+    const char *const caches[2] = { shared[0], shared[1] };
+    size_t count = 0;
+    for (unsigned cpu = filchi_cpu_set_next(allowed, 0); cpu < FILCHI_CPUS_MAX && count < most;
+         cpu = filchi_cpu_set_next(allowed, cpu + 1)) {
+        out_spots[count++] = (filchi_cpu_spot){ .cpu = cpu, .core = cpu };
+    }
+    name_groups(files, out_spots, count, core_names, core_of);
+    name_groups(files, out_spots, count, package_names, package_of);
+    if (count != 0 && last_cache_names(files, out_spots[0].cpu, shared)) {
+        name_groups(files, out_spots, count, caches, cache_of);
+    }
+    return count;
+}
+
 void filchi_topology_read(const filchi_files *files, const filchi_cpu_set *allowed, bool in_full,
                           filchi_topology *out_topology)
 {
-    static const char *const packages[2] = { "topology/package_cpus_list",
-                                             "topology/core_siblings_list" };
     memset(out_topology, 0, sizeof(*out_topology));
     if (filchi_cpu_set_count(allowed) == 0) {
         return;
     }
     read_cores(files, allowed, out_topology);
     if (in_full) {
-        out_topology->packages = count_groups(files, allowed, packages, NULL);
+        out_topology->packages = count_groups(files, allowed, package_names, NULL);
         read_caches(files, allowed, out_topology);
         read_nodes(files, allowed, out_topology);
         read_kinds(files, allowed, out_topology);

@@ -263,7 +263,7 @@ static const plan plans[] = {
     { ask_loops, 0, 0, 0, true, false, false },
     { ask_scope, 0, 0, 0, false, false, false },
     { ask_growth, 0, (size_t)1 << 20, 0, false, false, false },
-    { ask_own_posts, FILCH_POOL_FIFO, 0, 0, true, false, false },
+    { ask_own_posts, FILCH_POOL_FIFO | FILCH_POOL_COMPACT, 0, 0, true, false, false },
     { ask_scratch, 0, 0, 0, false, false, false },
     { ask_drain, 0, 0, 64, false, true, true },
     { ask_cancel, FILCH_POOL_STRICT | FILCH_POOL_FIFO, 0, 64, false, false, true },

@@ -25,9 +25,9 @@ static atomic_long held;
 static _Thread_local bool creating_here;
 
 static const char *const names[FAULT_KINDS] = {
-    "memory",      "thread",       "thread attribute", "stack bounds", "thread name",
-    "signals",     "mutex",        "condition",        "woken early",  "futex at create",
-    "futex EINTR", "futex denied", "affinity",         "sysconf",      "atfork",
+    "memory",   "thread",    "thread attribute", "stack bounds",    "thread name", "signals",
+    "mutex",    "condition", "woken early",      "futex at create", "futex EINTR", "futex denied",
+    "affinity", "binding",   "sysconf",          "atfork",
 };
 
 const char *fault_name(fault_kind kind)
@@ -286,6 +286,13 @@ int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *mask)
         return -1;
     }
     return __real_sched_getaffinity(pid, bytes, mask);
+}
+
+int __real_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *mask);
+int __wrap_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *mask);
+int __wrap_pthread_setaffinity_np(pthread_t thread, size_t bytes, const cpu_set_t *mask)
+{
+    return hit(FAULT_BIND) ? EPERM : __real_pthread_setaffinity_np(thread, bytes, mask);
 }
 
 long __real_sysconf(int name);

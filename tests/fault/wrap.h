@@ -22,6 +22,7 @@ typedef enum fault_kind {
     FAULT_FUTEX_WAIT, /* a wait is interrupted */
     FAULT_FUTEX_DENY, /* a wait is denied */
     FAULT_AFFINITY,   /* sched_getaffinity: EPERM */
+    FAULT_BIND,       /* pthread_setaffinity_np: EPERM */
     FAULT_SYSCONF,    /* sysconf: unknown */
     FAULT_ATFORK,     /* pthread_atfork: ENOMEM; the call at load always fails */
     FAULT_KINDS

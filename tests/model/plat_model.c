@@ -98,6 +98,13 @@ int64_t filchi_clock_ns(void)
     return rt->clock_ns;
 }
 
+bool filchi_thread_bind(filchi_thread *thread, unsigned cpu)
+{
+    (void)thread;
+    (void)cpu;
+    return false;
+}
+
 unsigned filchi_cpus_allowed(void)
 {
     return CPUS;
@@ -110,6 +117,20 @@ void filchi_cpus_read(const filchi_files *files, bool in_full, filchi_cpu_facts 
     memset(out_facts, 0, sizeof(*out_facts));
     out_facts->source = FILCHI_MASK_CALL;
     out_facts->allowed = CPUS;
+}
+
+bool filchi_cpus_throttling(const filchi_files *files, filchi_throttling *out_counts)
+{
+    (void)files;
+    (void)out_counts;
+    return false;
+}
+
+size_t filchi_cpus_spots(filchi_cpu_spot *out_spots, size_t most)
+{
+    (void)out_spots;
+    (void)most;
+    return 0;
 }
 
 bool filchi_files_stream(const filchi_files *files, const char *path, size_t most,

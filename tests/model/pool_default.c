@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two threads ask for the default pool at once: both get the same, complete one, and no other is
- * made. The default configuration and the workers are replaced by very small
+ * made. What is made of the configuration, and the workers, are replaced by very small
  * ones.
  * Covers: POOL-1, POOL-2, POOL-3, POOL-4 */
 #include "base/alloc.h"
@@ -10,7 +10,7 @@
 /* In place of core/config.c. */
 filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *out_config)
 {
-    MODEL_ASSERT(config == NULL);
+    MODEL_ASSERT(config->workers == 0 && config->flags == FILCH_POOL_SHARE);
     *out_config = (filchi_config){ .workers = 1,
                                    .max_workers = 1,
                                    .stack_bytes = FILCH_MIN_STACK_BYTES,

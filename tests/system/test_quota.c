@@ -5,7 +5,6 @@
 #include "support/pool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,84 +13,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/support/group.h"
 #include "support/child.h"
 
-enum { PATH_BYTES = 256, PERIOD_US = 100000, RMDIR_TRIES = 100000 };
+enum { PATH_BYTES = 256 };
 
-static bool unified; /* version 2 has the cpu controller */
-static char outer[PATH_BYTES];
-static char inner[PATH_BYTES];
-
-static bool write_to(const char *folder, const char *name, const char *text)
-{
-    char path[PATH_BYTES + 64];
-    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-    const int file = open(path, O_WRONLY | O_CLOEXEC);
-    if (file < 0) {
-        return false;
-    }
-    const bool done = write(file, text, strlen(text)) >= 0;
-    (void)close(file);
-    return done;
-}
-
-static bool has(const char *folder, const char *name)
-{
-    char path[PATH_BYTES + 64];
-    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return access(path, W_OK) == 0;
-}
-
-/* `quota_us` of each period; 0: none. */
-static bool set_quota(const char *folder, unsigned quota_us)
-{
-    char text[64];
-    if (unified) {
-        if (quota_us == 0) {
-            (void)snprintf(text, sizeof(text), "max %d", PERIOD_US);
-        } else {
-            (void)snprintf(text, sizeof(text), "%u %d", quota_us, PERIOD_US);
-        }
-        return write_to(folder, "cpu.max", text);
-    }
-    (void)snprintf(text, sizeof(text), "%u", quota_us);
-    return write_to(folder, "cpu.cfs_quota_us", quota_us != 0 ? text : "-1");
-}
-
-/* A group that has just lost its last process can be busy for a moment. */
-static void remove_group(const char *folder)
-{
-    for (int tries = 0; rmdir(folder) != 0 && errno == EBUSY && tries < RMDIR_TRIES; tries++) {
-        (void)sched_yield();
-    }
-}
-
-/* An outer group and an inner one; false with a reason in errno. */
-static bool make_groups(void)
-{
-    static const char *const roots[] = { "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct",
-                                         "/sys/fs/cgroup" };
-    for (size_t i = 0; i < TEST_CASES(roots); i++) {
-        unified = i + 1 == TEST_CASES(roots);
-        (void)snprintf(outer, sizeof(outer), "%s/filch-test-%d", roots[i], (int)getpid());
-        (void)snprintf(inner, sizeof(inner), "%.200s/inner", outer);
-        if (mkdir(outer, 0755) != 0) {
-            continue;
-        }
-        if (has(outer, unified ? "cpu.max" : "cpu.cfs_quota_us") &&
-            (!unified || write_to(outer, "cgroup.subtree_control", "+cpu")) &&
-            mkdir(inner, 0755) == 0) {
-            return true;
-        }
-        remove_group(outer);
-    }
-    return false;
-}
+static group outer;
+static group inner;
 
 /* In a child: go into the inner group. */
 static void enter(void)
 {
-    TEST_CHILD_CHECK(write_to(inner, "cgroup.procs", "0"));
+    TEST_CHILD_CHECK(group_enter(&inner));
 }
 
 static filch_cpus found(void)
@@ -106,8 +39,8 @@ static filch_cpus found(void)
 typedef struct quota_case {
     unsigned outer_us; /* 0: none */
     unsigned inner_us;
-    unsigned rounded_up;   /* CPUs; what fewer cores allow is less */
-    const char *group;     /* the one named */
+    unsigned rounded_up; /* CPUs; what fewer cores allow is less */
+    const group *named;
     unsigned free_workers; /* of a pool outside */
 } quota_case;
 
@@ -122,9 +55,9 @@ static void read_inside(void *arg)
     const unsigned size = c->rounded_up < c->free_workers ? c->rounded_up : c->free_workers;
     fprintf(stderr, "%u: %s (%s)\n", cpus.cpu_bound, cpus.why, cpus.quota_file);
     TEST_CHILD_CHECK(cpus.cpu_bound == size);
-    TEST_CHILD_CHECK(cpus.cgroup == (unified ? 2 : 1));
-    TEST_CHILD_CHECK(strncmp(cpus.quota_file, c->group, strlen(c->group)) == 0);
-    TEST_CHILD_CHECK(strncmp(cpus.quota_file + strlen(c->group), "/cpu.", 5) == 0);
+    TEST_CHILD_CHECK(cpus.cgroup == (outer.unified ? 2 : 1));
+    TEST_CHILD_CHECK(strncmp(cpus.quota_file, c->named->folder, strlen(c->named->folder)) == 0);
+    TEST_CHILD_CHECK(strncmp(cpus.quota_file + strlen(c->named->folder), "/cpu.", 5) == 0);
     TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
     TEST_CHILD_CHECK(filch_pool_workers(pool) == size);
     TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
@@ -133,47 +66,68 @@ static void read_inside(void *arg)
 static void quota__in_a_real_group__the_size_of_a_pool(void **state)
 {
     const quota_case cases[] = {
-        { 0, 50000, 1, inner, 0 },       { 0, 100000, 1, inner, 0 },
-        { 0, 150000, 2, inner, 0 },      { 0, 200000, 2, inner, 0 },
-        { 50000, 0, 1, outer, 0 },       { 100000, 0, 1, outer, 0 },
-        { 150000, 0, 2, outer, 0 },      { 200000, 100000, 1, inner, 0 },
-        { 150000, 150000, 2, inner, 0 }, { 100000, 50000, 1, inner, 0 },
+        { 0, 50000, 1, &inner, 0 },       { 0, 100000, 1, &inner, 0 },
+        { 0, 150000, 2, &inner, 0 },      { 0, 200000, 2, &inner, 0 },
+        { 50000, 0, 1, &outer, 0 },       { 100000, 0, 1, &outer, 0 },
+        { 150000, 0, 2, &outer, 0 },      { 200000, 100000, 1, &inner, 0 },
+        { 150000, 150000, 2, &inner, 0 }, { 100000, 50000, 1, &inner, 0 },
     };
     (void)state;
     for (size_t i = 0; i < TEST_CASES(cases); i++) {
         char text[1024];
         quota_case c = cases[i];
         c.free_workers = test_default_workers();
-        assert_true(set_quota(inner, 0) && set_quota(outer, c.outer_us) &&
-                    set_quota(inner, c.inner_us));
+        assert_true(group_set_quota(&inner, 0) && group_set_quota(&outer, c.outer_us) &&
+                    group_set_quota(&inner, c.inner_us));
         const int status = test_child_run(read_inside, &c, text, sizeof(text));
         print_message("%s", text);
         assert_int_equal(status, 0);
     }
 }
 
+static filch_stats read_stats(const filch_pool *pool, unsigned flags)
+{
+    filch_stats stats = FILCH_STATS_INIT;
+    stats.flags = flags;
+    TEST_CHILD_CHECK(filch_stats_read(pool, &stats) == FILCH_OK);
+    return stats;
+}
+
+static void expect_no_throttling(const filch_pool *pool, unsigned flags)
+{
+    const filch_stats stats = read_stats(pool, flags);
+    TEST_CHILD_CHECK(stats.has_throttling == 0 && stats.periods == 0);
+    TEST_CHILD_CHECK(stats.throttled == 0 && stats.throttled_us == 0);
+}
+
 static void no_quota_inside(void *arg)
 {
+    filch_pool *pool = NULL;
     enter();
     const filch_cpus cpus = found();
     TEST_CHILD_CHECK(cpus.quota_us == 0 && cpus.quota_file[0] == '\0');
     TEST_CHILD_CHECK(cpus.cpu_bound == *(unsigned *)arg);
-    TEST_CHILD_CHECK(cpus.cgroup == (unified ? 2 : 1) && cpus.weight != 0);
+    TEST_CHILD_CHECK(cpus.cgroup == (outer.unified ? 2 : 1) && cpus.weight != 0);
+    TEST_CHILD_CHECK(filch_pool_create(NULL, &pool) == FILCH_OK);
+    expect_no_throttling(pool, FILCH_STATS_THROTTLING);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
 }
 
 static void quota__none_in_a_real_group__all_cores(void **state)
 {
     unsigned workers = test_default_workers();
     (void)state;
-    assert_true(set_quota(inner, 0) && set_quota(outer, 0));
+    assert_true(group_set_quota(&inner, 0) && group_set_quota(&outer, 0));
     test_assert_child_ok(no_quota_inside, &workers);
 }
 
-/* Compute until the group has been stopped. */
+/* Compute until the group has been stopped; a pool's statistics tell it only if they are asked. */
 static void get_throttled(void *arg)
 {
+    filch_pool *pool = NULL;
     (void)arg;
     enter();
+    TEST_CHILD_CHECK(filch_pool_create(NULL, &pool) == FILCH_OK);
     const filch_cpus before = found();
     filch_cpus after = before;
     while (after.throttled == before.throttled || after.throttled_us == before.throttled_us) {
@@ -183,12 +137,18 @@ static void get_throttled(void *arg)
     }
     TEST_CHILD_CHECK(after.periods > before.periods);
     TEST_CHILD_CHECK(strstr(after.why, "throttling cannot be avoided") != NULL);
+    const filch_stats stats = read_stats(pool, FILCH_STATS_THROTTLING);
+    TEST_CHILD_CHECK(stats.has_throttling == 1 && stats.periods >= after.periods);
+    TEST_CHILD_CHECK(stats.throttled >= after.throttled && stats.throttled <= stats.periods);
+    TEST_CHILD_CHECK(stats.throttled_us >= after.throttled_us);
+    expect_no_throttling(pool, 0);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
 }
 
 static void throttling__below_one_cpu__counted_and_said(void **state)
 {
     (void)state;
-    assert_true(set_quota(outer, 0) && set_quota(inner, 20000));
+    assert_true(group_set_quota(&outer, 0) && group_set_quota(&inner, 20000));
     test_assert_child_ok(get_throttled, NULL);
 }
 
@@ -206,11 +166,11 @@ static void follow_quota(void *arg)
     (void)arg;
     config.flags = FILCH_POOL_NO_ENVIRONMENT;
     enter();
-    TEST_CHILD_CHECK(set_quota(inner, 200000));
+    TEST_CHILD_CHECK(group_set_quota(&inner, 200000));
     TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
     TEST_CHILD_CHECK(filch_pool_workers(pool) == 2);
     for (size_t i = 0; i < TEST_CASES(changes); i++) {
-        TEST_CHILD_CHECK(set_quota(inner, changes[i].quota_us));
+        TEST_CHILD_CHECK(group_set_quota(&inner, changes[i].quota_us));
         const unsigned begun = posted;
         while (filch_pool_workers(pool) != changes[i].workers || posted < begun + 1000) {
             TEST_CHILD_CHECK(filch_post(pool, test_count_task, &ran, 0, NULL) == FILCH_OK);
@@ -231,19 +191,19 @@ static void quota__changed_under_a_busy_pool__followed(void **state)
                       test_default_workers());
         return;
     }
-    assert_true(set_quota(outer, 0));
+    assert_true(group_set_quota(&outer, 0));
     test_assert_child_ok(follow_quota, NULL);
 }
 
 /* A cpuset of one CPU. */
 
-static char cpuset[PATH_BYTES];
+static group cpuset;
 
 static void read_in_cpuset(void *arg)
 {
     filch_pool *pool = NULL;
     (void)arg;
-    TEST_CHILD_CHECK(write_to(cpuset, "cgroup.procs", "0"));
+    TEST_CHILD_CHECK(group_enter(&cpuset));
     const filch_cpus cpus = found();
     TEST_CHILD_CHECK(cpus.allowed == 1 && cpus.cpu_bound == 1 && cpus.logical == 1);
     TEST_CHILD_CHECK(cpus.cpuset == 1);
@@ -259,21 +219,21 @@ static void cpuset__of_one_cpu__one_worker(void **state)
     cpu_set_t mask;
     int cpu = 0;
     (void)state;
-    (void)snprintf(cpuset, sizeof(cpuset), "/sys/fs/cgroup/%sfilch-test-cpuset-%d",
-                   unified ? "" : "cpuset/", (int)getpid());
+    (void)snprintf(cpuset.folder, sizeof(cpuset.folder), "/sys/fs/cgroup/%sfilch-test-cpuset-%d",
+                   outer.unified ? "" : "cpuset/", (int)getpid());
     assert_int_equal(sched_getaffinity(0, sizeof(mask), &mask), 0);
     while (!CPU_ISSET((size_t)cpu, &mask)) {
         cpu++;
     }
     (void)snprintf(first, sizeof(first), "%d", cpu);
-    if (mkdir(cpuset, 0755) != 0) {
+    if (mkdir(cpuset.folder, 0755) != 0) {
         print_message("not judged: no cpuset group can be made: %s\n", strerror(errno));
         return;
     }
-    const bool set =
-        write_to(cpuset, "cpuset.cpus", first) && (unified || write_to(cpuset, "cpuset.mems", "0"));
+    const bool set = group_write(cpuset.folder, "cpuset.cpus", first) &&
+                     (outer.unified || group_write(cpuset.folder, "cpuset.mems", "0"));
     const int status = set ? test_child_run(read_in_cpuset, NULL, NULL, 0) : 0;
-    remove_group(cpuset);
+    (void)group_remove(&cpuset);
     if (!set) {
         print_message("not judged: the cpuset controller cannot be had\n");
     }
@@ -283,9 +243,8 @@ static void cpuset__of_one_cpu__one_worker(void **state)
 static int drop_groups(void **state)
 {
     (void)state;
-    remove_group(inner);
-    remove_group(outer);
-    return access(outer, F_OK) == 0;
+    const bool gone = group_remove(&inner);
+    return group_remove(&outer) && gone ? 0 : -1;
 }
 
 int main(void)
@@ -299,9 +258,14 @@ int main(void)
     };
     test_begin(100);
     (void)unsetenv("FILCH_WORKERS");
-    if (getuid() != 0 || !make_groups()) {
+    if (getuid() != 0 || !group_make("filch-test", &outer)) {
         fprintf(stderr, "skipped: no cgroup with a cpu controller can be made here (%s)\n",
                 getuid() != 0 ? "not root" : strerror(errno));
+        return 77;
+    }
+    if (!group_make_inside(&outer, "inner", &inner)) {
+        fprintf(stderr, "skipped: no cgroup inside %s: %s\n", outer.folder, strerror(errno));
+        (void)group_remove(&outer);
         return 77;
     }
     return cmocka_run_group_tests(cases, NULL, drop_groups);

@@ -85,6 +85,7 @@ times = ["busy_ns", "searching_ns", "parked_ns"]
 for one in s["per_worker"]:
     assert sum(one[name] for name in times) == s["wall_ns"], one
 assert 0 < s["utilisation"] <= 1
+assert s["throttling"] is None or s["throttling"]["throttled"] <= s["throttling"]["periods"]
 lengths = s["lengths"]
 assert lengths["tasks"] == sum(s["total"][n] for n in ["tasks_run", "forks_stolen", "loops_joined"])
 assert lengths["tasks"] == sum(bucket["tasks"] for bucket in lengths["histogram"])

@@ -108,6 +108,40 @@ kill "$writer"
 wait "$writer" 2>/dev/null || true
 [ "$(field 'd["jobs"][0]["contestants"][3]["verdict"]')" = equal ] || fail "a growing file"
 
+# Pools of several sizes, without a quota of its own and, as root, with one.
+sizes() {
+    code=0
+    "$filch" demo --sizes "$@" >"$folder/out" 2>"$folder/err" || code=$?
+}
+sizes 1,2 --repeats 1
+[ "$code" -eq 0 ] || fail "--sizes: exit code $code: $(cat "$folder/err")"
+[ "$(field '[s["workers"] for s in d["sizes"]], all(s["tasks_per_s"] > 0 and
+    s["requests"] == 500 * s["rounds"] and s["p50_ns"] <= s["p99_ns"] <= s["longest_ns"]
+    for s in d["sizes"])')" = '([1, 2], True)' ] || fail "--sizes: $(cat "$folder/out")"
+[ "$(field 'd["sentence"].startswith("The default here is %d worker" % d["default"])')" = True ] ||
+    fail "--sizes: no sentence"
+quota=$(field 'd["quota"]')
+sizes 1,2 --repeats 1 --quota 0.5
+if [ "$code" -eq 0 ]; then
+    [ "$(field 'd["quota"], d["default"], d["sizes"][1]["throttled"] > 0')" = '(0.5, 1, True)' ] ||
+        fail "--quota: $(cat "$folder/out")"
+    left=$(find /sys/fs/cgroup -maxdepth 2 -name "filch-demo-*")
+    [ -z "$left" ] || fail "--quota: it leaves $left"
+elif [ "$quota" != None ]; then
+    grep -q 'there is a quota already' "$folder/err" || fail "--quota in a quota: $(cat "$folder/err")"
+else
+    grep -q 'cannot make a cgroup' "$folder/err" || fail "--quota: $(cat "$folder/err")"
+    echo "check_demo: --quota not judged: $(cat "$folder/err")"
+fi
+for wrong in '--sizes 0' '--sizes 1,' '--sizes 1,x' '--sizes 257' '--sizes 1 --quota 0' \
+    '--sizes 1 --quota 1.' '--sizes 1 --quota 1.2345' '--sizes 1 --quota -1' '--quota 1' \
+    '--sizes 1 /tmp'; do
+    code=0
+    # shellcheck disable=SC2086 # options
+    "$filch" demo $wrong >"$folder/out" 2>"$folder/err" || code=$?
+    [ "$code" -eq 2 ] || fail "demo $wrong: exit code $code"
+done
+
 demo 2 "$folder/missing"
 grep -q "^filch demo: cannot read '.*missing': No such file" "$folder/err" || fail "message"
 demo 2 "$tree/binary"

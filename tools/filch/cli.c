@@ -118,6 +118,23 @@ unsigned cli_columns(int fd)
     return size.ws_col;
 }
 
+void cli_print_wrapped(const char *text)
+{
+    enum { WRAP = 79 };
+    int column = 0;
+    while (*text != '\0') {
+        const int length = (int)strcspn(text, " ");
+        if (column > 0 && column + 1 + length > WRAP) {
+            putchar('\n');
+            column = 0;
+        }
+        printf("%s%.*s", column > 0 ? " " : "", length, text);
+        column += length + (column > 0);
+        text += length + (text[length] == ' ');
+    }
+    putchar('\n');
+}
+
 const char *cli_grouped(uint64_t number, char out[CLI_NUMBER_BYTES])
 {
     char digits[CLI_NUMBER_BYTES];

@@ -42,6 +42,9 @@ bool cli_wants_json(cli_form form);
 /* Columns of the terminal behind `fd`; 80 when it is none. */
 unsigned cli_columns(int fd);
 
+/* Print a sentence, its words broken at 80 columns, and a newline. */
+void cli_print_wrapped(const char *text);
+
 /* "1,234,567"; "64.0 MiB"; "12.3 ms". All return `out`. */
 enum { CLI_NUMBER_BYTES = 32 };
 const char *cli_grouped(uint64_t number, char out[CLI_NUMBER_BYTES]);

@@ -8,6 +8,7 @@
 
 #include "demo.h"
 
+#include "demo_sizes.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -22,6 +23,8 @@ enum {
     DEFAULT_MIB = 64,   /* so that all passes take about 20 s on two cores of 2020 */
     DEFAULT_BOARD = 15, /* 0.5 to 1 s for one core */
     DEFAULT_REPEATS = 5,
+    OPTION_SIZES = 256,
+    OPTION_QUOTA,
     WORTH_SHOWING = 4 << 20 /* bytes; a default folder with fewer is passed over for the next */
 };
 
@@ -162,35 +165,39 @@ static int run_demo(const demo_options *options)
 
 static void print_help(void)
 {
-    printf("Usage: filch demo [PATH] [OPTION]...\n"
-           "Six jobs, each by four contestants with the same code and the same cut-offs: plain\n"
-           "calls, a static partition, one shared queue behind a mutex, and work stealing.\n"
-           "Three jobs that are hard to cut into equal pieces:\n"
-           "  hash     SHA-256 of the directory tree PATH, links not followed\n"
-           "  sort     all lines of its text files, in the order of LC_ALL=C sort\n"
-           "  queens   count the ways to place N queens on a board\n"
-           "and three that do not need stealing:\n"
-           "  coarse   64 equal tasks of half a millisecond\n"
-           "  handful  5 equal tasks\n"
-           "  flood    200,000 empty tasks from one thread\n"
-           "Files are only read. Without PATH: the first of /usr/share/doc, /usr/share, /usr and\n"
-           "/etc that is there and has 4 MiB.\n"
-           "\n"
-           "  -w, --workers N         workers of each pool; default: see 'filch cpus'\n"
-           "  -b, --bytes MAX         read at most so many bytes, such as 300K or 2G; default %dM\n"
-           "  -r, --repeats N         timed repeats after the warm-up, 1 to %d; default %d\n"
-           "  -n, --queens N          size of the board, %d to %d; default %d\n"
-           "  -s, --save-sorted FILE  write the sorted lines to FILE\n"
-           "  -j, --json              JSON, also on a terminal\n"
-           "  -t, --table             a table, also into a file or pipe\n"
-           "  -q, --quiet             no progress on stderr\n"
-           "  -h, --help              this text\n"
-           "\n"
-           "Exit codes: 0 all results equal; 1 a result differs, or two or more workers made no\n"
-           "steal in 50 ms of work; 2 it could not run. Files that change meanwhile are reported\n"
-           "as 'changed'; that is no failure.\n",
-           DEFAULT_MIB, DEMO_MOST_REPEATS, DEFAULT_REPEATS, QUEENS_LEAST, QUEENS_MOST,
-           DEFAULT_BOARD);
+    printf(
+        "Usage: filch demo [PATH] [OPTION]...\n"
+        "Six jobs, each by four contestants with the same code and the same cut-offs: plain\n"
+        "calls, a static partition, one shared queue behind a mutex, and work stealing.\n"
+        "Three jobs that are hard to cut into equal pieces:\n"
+        "  hash     SHA-256 of the directory tree PATH, links not followed\n"
+        "  sort     all lines of its text files, in the order of LC_ALL=C sort\n"
+        "  queens   count the ways to place N queens on a board\n"
+        "and three that do not need stealing:\n"
+        "  coarse   64 equal tasks of half a millisecond\n"
+        "  handful  5 equal tasks\n"
+        "  flood    200,000 empty tasks from one thread\n"
+        "Files are only read. Without PATH: the first of /usr/share/doc, /usr/share, /usr and\n"
+        "/etc that is there and has 4 MiB.\n"
+        "\n"
+        "  -w, --workers N         workers of each pool; default: see 'filch cpus'\n"
+        "  -b, --bytes MAX         read at most so many bytes, such as 300K or 2G; default %dM\n"
+        "  -r, --repeats N         timed repeats after the warm-up, 1 to %d; default %d\n"
+        "  -n, --queens N          size of the board, %d to %d; default %d\n"
+        "  -s, --save-sorted FILE  write the sorted lines to FILE\n"
+        "      --sizes N,...       not the jobs, but pools of these sizes at full load: tasks a\n"
+        "                          second, how late a thread beside the pool is, and how often\n"
+        "                          the cgroup is throttled; a second for each size and repeat\n"
+        "      --quota CPUS        with --sizes: in a cgroup with this quota, such as 1.5 (root)\n"
+        "  -j, --json              JSON, also on a terminal\n"
+        "  -t, --table             a table, also into a file or pipe\n"
+        "  -q, --quiet             no progress on stderr\n"
+        "  -h, --help              this text\n"
+        "\n"
+        "Exit codes: 0 all results equal; 1 a result differs, or two or more workers made no\n"
+        "steal in 50 ms of work; 2 it could not run. Files that change meanwhile are reported\n"
+        "as 'changed'; that is no failure.\n",
+        DEFAULT_MIB, DEMO_MOST_REPEATS, DEFAULT_REPEATS, QUEENS_LEAST, QUEENS_MOST, DEFAULT_BOARD);
 }
 
 static bool read_unsigned(const char *text, unsigned least, unsigned most, unsigned *out_number)
@@ -201,6 +208,43 @@ static bool read_unsigned(const char *text, unsigned least, unsigned most, unsig
     }
     *out_number = (unsigned)number;
     return true;
+}
+
+/* "1,2,4,8" */
+static bool read_sizes(const char *text, demo_options *o)
+{
+    char number[8];
+    o->size_count = 0;
+    for (const char *at = text;; at++) {
+        const size_t length = strcspn(at, ",");
+        if (length >= sizeof number || o->size_count == DEMO_MOST_SIZES) {
+            return false;
+        }
+        memcpy(number, at, length);
+        number[length] = '\0';
+        if (!read_unsigned(number, 1, DEMO_LARGEST_SIZE, &o->sizes[o->size_count++])) {
+            return false;
+        }
+        at += length;
+        if (*at == '\0') {
+            return true;
+        }
+    }
+}
+
+/* "1.5", at most three decimals, as thousandths. The kernel takes a hundredth of a CPU and more. */
+static bool read_quota(const char *text, unsigned *out_milli)
+{
+    char digits[16] = "";
+    const size_t whole = strcspn(text, ".");
+    const size_t parts = text[whole] == '.' ? strlen(text + whole + 1) : 0;
+    if (whole == 0 || whole > 4 || parts > 3 || (text[whole] == '.' && parts == 0)) {
+        return false;
+    }
+    memcpy(digits, text, whole);
+    memcpy(digits + whole, "000", sizeof "000");
+    memcpy(digits + whole, text + whole + (parts != 0), parts);
+    return read_unsigned(digits, 10, FILCH_MAX_WORKERS * 1000, out_milli);
 }
 
 /* Take one option; CLI_OK, or the exit code after a message. */
@@ -230,6 +274,15 @@ static int take_option(int option, demo_options *o)
     case 's':
         o->save_sorted = optarg;
         return CLI_OK;
+    case OPTION_SIZES:
+        return read_sizes(optarg, o)
+                   ? CLI_OK
+                   : cli_misused("demo", "--sizes takes 1 to %d numbers from 1 to %d, not '%s'",
+                                 DEMO_MOST_SIZES, DEMO_LARGEST_SIZE, optarg);
+    case OPTION_QUOTA:
+        return read_quota(optarg, &o->quota_milli)
+                   ? CLI_OK
+                   : cli_misused("demo", "--quota takes CPUs such as 1.5, not '%s'", optarg);
     case 'q':
         o->quiet = true;
         return CLI_OK;
@@ -244,6 +297,8 @@ static const struct option long_options[] = { { "workers", required_argument, NU
                                               { "repeats", required_argument, NULL, 'r' },
                                               { "queens", required_argument, NULL, 'n' },
                                               { "save-sorted", required_argument, NULL, 's' },
+                                              { "sizes", required_argument, NULL, OPTION_SIZES },
+                                              { "quota", required_argument, NULL, OPTION_QUOTA },
                                               { "json", no_argument, NULL, 'j' },
                                               { "table", no_argument, NULL, 't' },
                                               { "quiet", no_argument, NULL, 'q' },
@@ -274,5 +329,13 @@ int demo_main(int argc, char **argv)
         return cli_misused("demo", "one PATH only, not also '%s'", argv[optind + 1]);
     }
     options.path = argv[optind]; /* NULL if there is none */
-    return run_demo(&options);
+    if (options.quota_milli != 0 && options.size_count == 0) {
+        return cli_misused("demo", "--quota goes with --sizes");
+    }
+    if (options.size_count != 0 &&
+        (options.path != NULL || options.workers != 0 || options.save_sorted != NULL)) {
+        return cli_misused("demo",
+                           "--sizes does none of the jobs: no PATH, --workers, --save-sorted");
+    }
+    return options.size_count != 0 ? sizes_run(&options) : run_demo(&options);
 }

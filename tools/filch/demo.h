@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of `filch demo` share: options, and what was found out.
  *
- * demo.c reads the options and chooses the folder, demo_run.c runs the passes, demo_verdict.c says
+ * demo.c reads the options and chooses the folder (or leaves it all to demo_sizes.h), demo_run.c runs the passes, demo_verdict.c says
  * who won and why, demo_report.c prints. A report is filled once, then only read. */
 #ifndef FILCH_TOOLS_DEMO_H
 #define FILCH_TOOLS_DEMO_H
@@ -12,7 +12,13 @@
 #include "cli.h"
 #include "job.h"
 
-enum { DEMO_JOBS = 6, DEMO_MOST_REPEATS = 99, DEMO_SENTENCE_BYTES = 1024 };
+enum {
+    DEMO_JOBS = 6,
+    DEMO_MOST_REPEATS = 99,
+    DEMO_SENTENCE_BYTES = 1024,
+    DEMO_MOST_SIZES = 16,
+    DEMO_LARGEST_SIZE = 256
+};
 
 typedef struct demo_options {
     const char *path; /* NULL: choose one */
@@ -21,6 +27,9 @@ typedef struct demo_options {
     unsigned workers;
     unsigned repeats;
     unsigned board;
+    unsigned sizes[DEMO_MOST_SIZES];
+    unsigned size_count;  /* 0: the six jobs */
+    unsigned quota_milli; /* thousandths of a CPU, for the sizes; 0: what there is */
     cli_form form;
     bool quiet;
 } demo_options;
@@ -58,9 +67,6 @@ typedef struct demo_report {
 } demo_report;
 
 void demo_run(job jobs[DEMO_JOBS], const contestant contestants[CONTESTANTS], demo_report *report);
-
-/* How many CPUs `threads` threads got together, by a short loop on one and then on all of them. */
-double demo_measure_cpus(unsigned threads);
 
 /* What the exit code says: no result differs, and there were steals if there could be any. */
 bool demo_has_difference(const demo_report *report);

@@ -16,7 +16,7 @@
 
 #include <filch/base.h>
 
-enum { WIDE = 80, NO_WORKERS = 72, WRAP = 79, RESULT_SHOWN = 8 };
+enum { WIDE = 80, NO_WORKERS = 72, RESULT_SHOWN = 8 };
 
 static const char *verdict_word(job_verdict verdict)
 {
@@ -102,23 +102,6 @@ static void print_cell(const demo_report *report, const demo_row *row, int i, un
     printf("  %-*.*s %s\n", RESULT_SHOWN, RESULT_SHOWN, cell->result, verdict_word(cell->verdict));
 }
 
-/* Words of a sentence, broken at 80 columns. */
-static void print_wrapped(const char *text)
-{
-    int column = 0;
-    while (*text != '\0') {
-        const int length = (int)strcspn(text, " ");
-        if (column > 0 && column + 1 + length > WRAP) {
-            putchar('\n');
-            column = 0;
-        }
-        printf("%s%.*s", column > 0 ? " " : "", length, text);
-        column += length + (column > 0);
-        text += length + (text[length] == ' ');
-    }
-    putchar('\n');
-}
-
 /* If no job is judged the sentence says so already. */
 static void print_cpus(const demo_report *report)
 {
@@ -149,7 +132,7 @@ static void print_table(const demo_report *report)
     char sentence[DEMO_SENTENCE_BYTES];
     demo_sentence(report, sentence);
     putchar('\n');
-    print_wrapped(sentence);
+    cli_print_wrapped(sentence);
     print_cpus(report);
     for (int i = 0; i < DEMO_JOBS; i++) {
         if (report->rows[i].note[0] != '\0') {

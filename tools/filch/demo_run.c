@@ -8,6 +8,7 @@
 
 #include "demo.h"
 
+#include "bench/support/cores.h"
 #include "progress.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ static void run_job(job *j, const contestant *contestants, demo_report *report, 
     row->job = j->name;
     warm_up(j, contestants, row);
     for (unsigned repeat = 0; repeat < repeats; repeat++) {
-        row->cpus[repeat] = demo_measure_cpus(report->workers);
+        row->cpus[repeat] = cores_free(report->workers);
         for (unsigned turn = 0; turn < CONTESTANTS; turn++) {
             const unsigned i = (repeat + turn) % CONTESTANTS;
             const contestant *const on = &contestants[i];

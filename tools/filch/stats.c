@@ -73,7 +73,7 @@ static const struct quantile {
 enum { QUANTILES = sizeof quantiles / sizeof quantiles[0] };
 
 typedef struct snapshot {
-    filch_stats sum;
+    filch_stats sum;             /* throttling: while the workload ran */
     filch_worker_stats *workers; /* sum.workers of them */
     filch_lengths *lengths;      /* NULL: not asked for */
     filch_shutdown_report report;
@@ -160,10 +160,22 @@ static bool results_are_right(const workload *work)
            tasks == (uint64_t)POSTS * (1 + POSTS_EACH);
 }
 
-static filch_status read_counters(filch_pool *pool, snapshot *snap)
+static filch_stats read_sum(const filch_pool *pool, filch_status *out_status)
 {
-    snap->sum = (filch_stats)FILCH_STATS_INIT;
-    filch_status status = filch_stats_read(pool, &snap->sum);
+    filch_stats sum = FILCH_STATS_INIT;
+    sum.flags = FILCH_STATS_THROTTLING;
+    *out_status = filch_stats_read(pool, &sum);
+    return sum;
+}
+
+static filch_status read_counters(filch_pool *pool, snapshot *snap, const filch_stats *before)
+{
+    filch_status status;
+    snap->sum = read_sum(pool, &status);
+    snap->sum.has_throttling &= before->has_throttling;
+    snap->sum.periods -= before->periods;
+    snap->sum.throttled -= before->throttled;
+    snap->sum.throttled_us -= before->throttled_us;
     for (unsigned i = 0; i < filch_pool_workers(pool) && status == FILCH_OK; i++) {
         status = filch_stats_read_worker(pool, i, &snap->workers[i]);
     }
@@ -185,9 +197,11 @@ static bool counts_add_up(const snapshot *snap)
 static filch_status measure(filch_pool *pool, snapshot *snap)
 {
     const unsigned workers = filch_pool_workers(pool);
+    filch_status status;
+    const filch_stats before = read_sum(pool, &status);
     workload work = { .slot_sums = calloc(filch_slots(pool), sizeof(uint64_t)) };
     snap->workers = calloc(workers, sizeof *snap->workers);
-    filch_status status = FILCH_E_NOMEM;
+    status = FILCH_E_NOMEM;
     if (work.slot_sums != NULL && snap->workers != NULL) {
         status = run_workload(pool, &work);
     }
@@ -195,7 +209,7 @@ static filch_status measure(filch_pool *pool, snapshot *snap)
     status = status != FILCH_OK ? status : shut;
     if (status == FILCH_OK) {
         /* Only now: idle workers go on looking for work, so that their counters still move. */
-        status = read_counters(pool, snap);
+        status = read_counters(pool, snap, &before);
     }
     snap->results_right = results_are_right(&work);
     snap->adds_up = counts_add_up(snap);
@@ -239,6 +253,19 @@ static void print_json_lengths(json *j, const filch_lengths *lengths)
     json_close(j, '}');
 }
 
+static void print_json_throttling(json *j, const filch_stats *sum)
+{
+    if (sum->has_throttling == 0) {
+        json_null(j, "throttling");
+        return;
+    }
+    json_open(j, "throttling", '{');
+    json_number(j, "periods", sum->periods);
+    json_number(j, "throttled", sum->throttled);
+    json_number(j, "throttled_us", sum->throttled_us);
+    json_close(j, '}');
+}
+
 static void print_json(const snapshot *snap)
 {
     const filch_stats *const sum = &snap->sum;
@@ -256,6 +283,7 @@ static void print_json(const snapshot *snap)
     json_number(&j, "queue_waits", sum->queue_waits);
     json_number(&j, "wall_ns", sum->wall_ns);
     json_real(&j, "utilisation", sum->utilisation);
+    print_json_throttling(&j, sum);
     print_json_worker(&j, "total", &sum->total);
     json_open(&j, "per_worker", '[');
     for (unsigned i = 0; i < sum->workers; i++) {
@@ -356,6 +384,10 @@ static void print_table(const snapshot *snap)
     char wall[CLI_NUMBER_BYTES];
     printf("wall %s, utilisation %.1f %%\n", cli_duration(sum->wall_ns, wall),
            100 * sum->utilisation);
+    if (sum->has_throttling != 0) {
+        printf("throttled in %" PRIu64 " of %" PRIu64 " periods of the quota, %s in all\n",
+               sum->throttled, sum->periods, cli_duration(sum->throttled_us * 1000, wall));
+    }
     printf("accepted %" PRIu64 " = ran %" PRIu64 " + cancelled %" PRIu64 ": %s\n", sum->accepted,
            sum->total.tasks_run, sum->total.tasks_cancelled, snap->adds_up ? "yes" : "NO");
     printf("refused %" PRIu64 ", pending %" PRIu64 ", waited %" PRIu64

@@ -238,6 +238,9 @@ static void stats__bad_arguments__invalid_and_untouched(void **state)
     assert_int_equal(filch_stats_read(pool, &stats), FILCH_E_INVALID);
     stats.size = sizeof(stats) + 8;
     assert_int_equal(filch_stats_read(pool, &stats), FILCH_E_INVALID);
+    stats.size = sizeof(stats);
+    stats.flags = FILCH_STATS_THROTTLING << 1;
+    assert_int_equal(filch_stats_read(pool, &stats), FILCH_E_INVALID);
     assert_int_equal(stats.workers, 4711);
     assert_int_equal(filch_stats_read_worker(pool, 0, NULL), FILCH_E_INVALID);
     assert_int_equal(filch_stats_read_worker(pool, 2, &worker_stats), FILCH_E_INVALID);

@@ -167,6 +167,35 @@ static void tree__read_in_short__the_same_sizes(void **state)
     }
 }
 
+/* Alone it says what the full reading says, and reads little. */
+static void tree__throttling_alone__as_in_full(void **state)
+{
+    unsigned known = 0;
+    (void)state;
+    for (size_t i = 0; i < name_count; i++) {
+        filchi_cpu_facts facts;
+        filchi_throttling counts = { 47, 47, 47 };
+        test_tree *tree = load(names[i]);
+        test_tree_reads reads = { tree, 0, 0 };
+        const filchi_files files = { test_tree_stream, NULL, &reads };
+        filchi_cpus_read(&files, true, &facts);
+        const bool expected =
+            facts.quota.limit == FILCHI_LIMIT_SET && facts.quota.throttling.periods != 0;
+        reads = (test_tree_reads){ tree, 0, 0 };
+        if (filchi_cpus_throttling(&files, &counts)) {
+            assert_int_equal(facts.quota.limit, FILCHI_LIMIT_SET);
+            assert_memory_equal(&counts, &facts.quota.throttling, sizeof(counts));
+            known++;
+        } else {
+            assert_false(expected);
+            assert_true(counts.periods == 47 && counts.throttled == 47);
+        }
+        assert_true(reads.opened <= 20);
+        test_tree_free(tree);
+    }
+    assert_true(known >= 2);
+}
+
 static unsigned open_files(void)
 {
     unsigned count = 0;
@@ -253,6 +282,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(tree__in_memory__as_expected),
         cmocka_unit_test(tree__read_in_short__the_same_sizes),
+        cmocka_unit_test(tree__throttling_alone__as_in_full),
         cmocka_unit_test(tree__unpacked__as_in_memory_and_nothing_kept_open),
         cmocka_unit_test(tree__large_machine__few_files_read),
     };

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of CPUs for bound workers: see bind.h. */
+#include "core/bind.h"
+
+#include <stdlib.h>
+
+/* What is compared, most important first. */
+enum { KEYS = 5 };
+
+/* How many of the CPUs before `i` are in the same core; cores before it in the same cache; caches
+ * before it in the same package. The first CPU of a group stands for it. */
+static void rank(filchi_cpu_spot *spots, size_t i)
+{
+    filchi_cpu_spot *spot = &spots[i];
+    spot->thread_rank = spot->core_rank = spot->cache_rank = 0;
+    for (size_t k = 0; k < i; k++) {
+        const filchi_cpu_spot *other = &spots[k];
+        const bool first_of_core = other->thread_rank == 0;
+        const bool first_of_cache = first_of_core && other->core_rank == 0;
+        spot->thread_rank += other->core == spot->core;
+        spot->core_rank +=
+            first_of_core && other->cache == spot->cache && other->core != spot->core;
+        spot->cache_rank +=
+            first_of_cache && other->package == spot->package && other->cache != spot->cache;
+    }
+}
+
+/* A later thread of a core is ranked as the first, and a later core of a cache as its cache. */
+static void copy_ranks(filchi_cpu_spot *spots, size_t i)
+{
+    filchi_cpu_spot *spot = &spots[i];
+    for (size_t k = 0; k < i; k++) {
+        const filchi_cpu_spot *other = &spots[k];
+        if (spot->thread_rank != 0 && other->core == spot->core) {
+            spot->core_rank = other->core_rank;
+            spot->cache_rank = other->cache_rank;
+            return;
+        }
+        if (spot->thread_rank == 0 && spot->core_rank != 0 && other->cache == spot->cache) {
+            spot->cache_rank = other->cache_rank;
+            return;
+        }
+    }
+}
+
+static int compare(const unsigned a[KEYS], const unsigned b[KEYS])
+{
+    for (int i = 0; i < KEYS; i++) {
+        if (a[i] != b[i]) {
+            return a[i] < b[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static int by_nearness(const void *left, const void *right)
+{
+    const filchi_cpu_spot *a = left;
+    const filchi_cpu_spot *b = right;
+    const unsigned keys_a[KEYS] = { a->thread_rank, a->package, a->cache, a->core, a->cpu };
+    const unsigned keys_b[KEYS] = { b->thread_rank, b->package, b->cache, b->core, b->cpu };
+    return compare(keys_a, keys_b);
+}
+
+static int by_turns(const void *left, const void *right)
+{
+    const filchi_cpu_spot *a = left;
+    const filchi_cpu_spot *b = right;
+    const unsigned keys_a[KEYS] = { a->thread_rank, a->core_rank, a->cache_rank, a->package,
+                                    a->cpu };
+    const unsigned keys_b[KEYS] = { b->thread_rank, b->core_rank, b->cache_rank, b->package,
+                                    b->cpu };
+    return compare(keys_a, keys_b);
+}
+
+void filchi_bind_order(filchi_cpu_spot *spots, size_t count, bool spread)
+{
+    for (size_t i = 0; i < count; i++) {
+        rank(spots, i);
+        copy_ranks(spots, i);
+    }
+    qsort(spots, count, sizeof(*spots), spread ? by_turns : by_nearness);
+}

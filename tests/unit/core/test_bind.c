@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* Binding workers to CPUs: the order on machines of the fake trees, against lists written by hand; and
+ * on this machine that each worker has the mask it should have, nobody else's changes, and what is
+ * refused or no longer there is no failure. */
+#include "support/pool.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "core/bind.h"
+#include "support/child.h"
+#include "support/proc.h"
+#include "support/seccomp.h"
+#include "support/tree.h"
+#include "support/tree_files.h"
+
+enum { MOST = 128, WORKERS = 5 };
+
+static const unsigned ways[] = { FILCH_POOL_COMPACT, FILCH_POOL_SPREAD };
+
+/* The first CPUs in order, as text. */
+static void order_of(const char *tree_name, const char *allowed, bool spread, char out[256])
+{
+    char path[512];
+    filchi_cpu_spot spots[MOST];
+    filchi_cpu_set mask;
+    (void)snprintf(path, sizeof(path), FILCH_TEST_DATA "/cpus/%s.tree", tree_name);
+    test_tree *tree = test_tree_load(path);
+    test_tree_reads reads = { tree, 0, 0 };
+    const filchi_files files = { test_tree_stream, NULL, &reads };
+    assert_true(filchi_cpu_set_parse((filchi_text){ allowed, strlen(allowed) }, &mask));
+    const size_t count = filchi_topology_spots(&files, &mask, spots, MOST);
+    assert_int_equal(count, filchi_cpu_set_count(&mask));
+    filchi_bind_order(spots, count, spread);
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < count && i < 12; i++) {
+        used += (size_t)snprintf(out + used, 256 - used, "%s%u", i == 0 ? "" : " ", spots[i].cpu);
+    }
+    test_tree_free(tree);
+}
+
+static void order__of_known_machines__as_written_down(void **state)
+{
+    static const struct {
+        const char *tree;
+        const char *allowed;
+        const char *compact;
+        const char *spread;
+    } cases[] = {
+        /* two cores with two threads each: siblings come last */
+        { "topo-two-cores-four", "0-3", "0 1 2 3", "0 1 2 3" },
+        { "topo-two-cores-four", "0,2-3", "0 3 2", "0 3 2" },
+        { "topo-siblings-adjacent", "0-3", "0 2 1 3", "0 2 1 3" },
+        /* even CPUs on one socket, odd ones on the other, siblings 40 apart */
+        { "topo-two-sockets-interleaved", "0-7", "0 2 4 6 1 3 5 7", "0 1 2 3 4 5 6 7" },
+        { "topo-two-sockets-interleaved", "0-3,40-43", "0 2 1 3 40 42 41 43",
+          "0 1 2 3 40 41 42 43" },
+        /* two packages, eight caches of three cores in each */
+        { "topo-epyc-7451", "0-95", "0 1 2 3 4 5 6 7 8 9 10 11",
+          "0 24 3 27 6 30 9 33 12 36 15 39" },
+        { "topo-epyc-7451", "0,3-5,27,28,51", "0 3 4 5 27 28 51", "0 27 3 28 4 5 51" },
+        /* pairs of cores share an L2, two pairs in each package */
+        { "topo-cache-l2-only", "0-7", "0 4 2 6 1 5 3 7", "0 1 2 3 4 5 6 7" },
+        /* nothing is said of the last two: cores of their own */
+        { "topo-some-hidden", "0-5", "0 2 4 5 1 3", "0 2 4 5 1 3" },
+        /* nothing is said of any: in order */
+        { "nothing", "5,7,9", "5 7 9", "5 7 9" },
+    };
+    (void)state;
+    for (size_t i = 0; i < TEST_CASES(cases); i++) {
+        char found[256];
+        order_of(cases[i].tree, cases[i].allowed, false, found);
+        assert_string_equal(found, cases[i].compact);
+        order_of(cases[i].tree, cases[i].allowed, true, found);
+        assert_string_equal(found, cases[i].spread);
+    }
+}
+
+/* What each worker sees of itself. */
+typedef struct masks {
+    test_roll_call roll;
+    cpu_set_t of[WORKERS];
+} masks;
+
+static void read_mask(filch_cx *cx, void *data)
+{
+    masks *m = *(masks **)data;
+    TEST_CHECK(sched_getaffinity(0, sizeof(m->of[0]), &m->of[filch_cx_worker(cx)]) == 0);
+    test_roll_call *roll = &m->roll;
+    test_answer_roll(cx, roll);
+}
+
+static filch_pool_config bound(unsigned workers, unsigned flags)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    config.workers = workers;
+    config.flags = flags | FILCH_POOL_NO_ENVIRONMENT;
+    return config;
+}
+
+/* In a child: all WORKERS of a pool tell their masks, which are one CPU each, in the order. */
+static void expect_bound(unsigned flags)
+{
+    masks m;
+    masks *shared = &m;
+    cpu_set_t before;
+    cpu_set_t after;
+    filchi_cpu_spot spots[CPU_SETSIZE];
+    filch_pool *pool = NULL;
+    filch_stats stats = FILCH_STATS_INIT;
+    memset(&m, 0, sizeof(m));
+    m.roll.expected = WORKERS;
+    const size_t count = filchi_cpus_spots(spots, CPU_SETSIZE);
+    filchi_bind_order(spots, count, flags == FILCH_POOL_SPREAD);
+    TEST_CHILD_CHECK(sched_getaffinity(0, sizeof(before), &before) == 0);
+    TEST_CHILD_CHECK((size_t)CPU_COUNT(&before) == count);
+    const filch_pool_config config = bound(WORKERS, flags | FILCH_POOL_STRICT);
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
+    for (int i = 0; i < WORKERS; i++) {
+        TEST_CHILD_CHECK(filch_post(pool, read_mask, &shared, sizeof(shared), NULL) == FILCH_OK);
+    }
+    TEST_CHILD_CHECK(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_OK);
+    TEST_CHILD_CHECK(filch_stats_read(pool, &stats) == FILCH_OK && stats.bound == WORKERS);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
+    for (size_t i = 0; i < WORKERS; i++) {
+        TEST_CHILD_CHECK(CPU_COUNT(&m.of[i]) == 1 && CPU_ISSET(spots[i % count].cpu, &m.of[i]));
+    }
+    TEST_CHILD_CHECK(sched_getaffinity(0, sizeof(after), &after) == 0);
+    TEST_CHILD_CHECK(CPU_EQUAL(&before, &after));
+}
+
+static void bind_here(void *arg)
+{
+    expect_bound(*(unsigned *)arg);
+}
+
+/* Only the last CPU is allowed: all workers on it. */
+static void bind_to_the_last(void *arg)
+{
+    cpu_set_t mask;
+    int last = CPU_SETSIZE - 1;
+    TEST_CHILD_CHECK(sched_getaffinity(0, sizeof(mask), &mask) == 0);
+    while (!CPU_ISSET((size_t)last, &mask)) {
+        last--;
+    }
+    CPU_ZERO(&mask);
+    CPU_SET((size_t)last, &mask);
+    TEST_CHILD_CHECK(sched_setaffinity(0, sizeof(mask), &mask) == 0);
+    expect_bound(*(unsigned *)arg);
+}
+
+static void bind__on_this_machine__a_cpu_each_and_the_caller_as_before(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TEST_CASES(ways); i++) {
+        unsigned flags = ways[i];
+        test_assert_child_ok(bind_here, &flags);
+        test_assert_child_ok(bind_to_the_last, &flags);
+    }
+}
+
+/* A worker that is started later, by a thread that is bound itself. */
+static void grow(filch_cx *cx, void *arg)
+{
+    TEST_CHECK(filch_pool_resize(filch_cx_pool(cx), WORKERS) == FILCH_OK);
+    (void)arg;
+}
+
+static void bind__grown_from_a_worker__the_new_ones_too(void **state)
+{
+    filch_pool_config config = bound(1, FILCH_POOL_COMPACT);
+    (void)state;
+    config.max_workers = WORKERS;
+    filch_pool *pool = test_pool_make_as(&config);
+    assert_int_equal(test_pool_stats(pool).bound, 1);
+    test_pool_run(pool, grow, NULL);
+    assert_int_equal(test_pool_stats(pool).bound, WORKERS);
+    test_pool_close(pool);
+}
+
+/* Its workers see one CPU each; a pool that followed would shrink to one. */
+static void bind__default_size__kept(void **state)
+{
+    const filch_pool_config config = bound(0, FILCH_POOL_SPREAD);
+    filch_pool *pool = test_pool_make_as(&config);
+    atomic_uint ran = 0;
+    const filch_time end = filch_time_after_ms(400);
+    (void)state;
+    assert_int_equal(filch_pool_workers(pool), test_default_workers());
+    assert_int_equal(filch_pool_max_workers(pool), test_default_workers());
+    while (filch_time_now() < end) {
+        assert_int_equal(filch_post(pool, test_count_task, &ran, 0, NULL), FILCH_OK);
+    }
+    assert_int_equal(filch_pool_workers(pool), test_default_workers());
+    test_pool_close(pool);
+}
+
+static void bind__both_ways__invalid(void **state)
+{
+    const filch_pool_config config = bound(1, FILCH_POOL_COMPACT | FILCH_POOL_SPREAD);
+    filch_pool *pool = NULL;
+    (void)state;
+    assert_int_equal(filch_pool_create(&config, &pool), FILCH_E_INVALID);
+    assert_null(pool);
+}
+
+/* Denied as a sandbox does: works unbound, says so, and fails only if strict. */
+static void bind_denied(void *arg)
+{
+    const int error = *(int *)arg;
+    filch_pool *pool = NULL;
+    filch_stats stats = FILCH_STATS_INIT;
+    uintptr_t value = 0;
+    filch_pool_config config = bound(WORKERS, FILCH_POOL_COMPACT);
+    TEST_CHILD_CHECK(test_deny(SYS_sched_setaffinity, error));
+    errno = 4711;
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK && errno == 4711);
+    TEST_CHILD_CHECK(filch_stats_read(pool, &stats) == FILCH_OK);
+    TEST_CHILD_CHECK(stats.bound == 0 && stats.workers == WORKERS);
+    TEST_CHILD_CHECK(filch_run_word(pool, test_fork_tree, 15, &value) == FILCH_OK && value == 610);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
+    config.flags |= FILCH_POOL_STRICT;
+    pool = NULL;
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_E_SYSTEM && pool == NULL);
+}
+
+static void bind__denied__unbound_and_said(void **state)
+{
+    static const int errors[] = { EPERM, ENOSYS, EINVAL };
+    (void)state;
+    if (!test_deny_works()) {
+        print_message("not judged: no seccomp filter can be had here\n");
+        return;
+    }
+    for (size_t i = 0; i < TEST_CASES(errors); i++) {
+        int error = errors[i];
+        test_assert_child_ok(bind_denied, &error);
+    }
+}
+
+/* Every thread of the process gets the mask, as from a cpuset that is rewritten. */
+static void set_all_masks(const cpu_set_t *mask)
+{
+    test_proc_thread threads[64];
+    const size_t count = test_proc_threads(threads, TEST_CASES(threads));
+    TEST_CHILD_CHECK(count <= TEST_CASES(threads));
+    for (size_t i = 0; i < count; i++) {
+        (void)sched_setaffinity((pid_t)threads[i].tid, sizeof(*mask), mask);
+    }
+}
+
+/* Again and again to one CPU and back, under load: no task is lost, and a pool that follows is as
+ * large as the last mask says. */
+static void masks_change(void *arg)
+{
+    const unsigned flags = *(unsigned *)arg;
+    const filch_pool_config config = bound(0, flags);
+    cpu_set_t all;
+    cpu_set_t one;
+    filch_pool *pool = NULL;
+    atomic_uint ran = 0;
+    unsigned posted = 0;
+    TEST_CHILD_CHECK(sched_getaffinity(0, sizeof(all), &all) == 0);
+    CPU_ZERO(&one);
+    for (size_t cpu = 0; CPU_COUNT(&one) == 0; cpu++) {
+        if (CPU_ISSET(cpu, &all)) {
+            CPU_SET(cpu, &one);
+        }
+    }
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
+    for (unsigned i = 0; i < 21 || (flags == 0 && filch_pool_workers(pool) != 1); i++) {
+        set_all_masks(i % 2 == 0 || i >= 20 ? &one : &all);
+        for (unsigned k = 0; k < 500; k++, posted++) {
+            TEST_CHILD_CHECK(filch_post(pool, test_count_task, &ran, 0, NULL) == FILCH_OK);
+        }
+    }
+    TEST_CHILD_CHECK(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_OK);
+    TEST_CHILD_CHECK(atomic_load(&ran) == posted);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
+}
+
+static void masks__changed_from_outside__works_on(void **state)
+{
+    static const unsigned flags[] = { 0, FILCH_POOL_COMPACT, FILCH_POOL_SPREAD };
+    (void)state;
+    for (size_t i = 0; i < TEST_CASES(flags); i++) {
+        unsigned value = flags[i];
+        test_assert_child_ok(masks_change, &value);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {
+        cmocka_unit_test(order__of_known_machines__as_written_down),
+        cmocka_unit_test(bind__on_this_machine__a_cpu_each_and_the_caller_as_before),
+        cmocka_unit_test(bind__grown_from_a_worker__the_new_ones_too),
+        cmocka_unit_test(bind__default_size__kept),
+        cmocka_unit_test(bind__both_ways__invalid),
+        cmocka_unit_test(bind__denied__unbound_and_said),
+        cmocka_unit_test(masks__changed_from_outside__works_on),
+    };
+    test_begin(60);
+    return cmocka_run_group_tests(cases, NULL, NULL);
+}
