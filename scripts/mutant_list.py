@@ -197,7 +197,7 @@ class Tree:
     def __init__(self, root):
         self.root, self.texts, self.sites = root, {}, []
         self.names = check_labels.accessors(root)
-        for path in ctext.files(root, ["src"]):
+        for path in ctext.files(root, ["src", "include/filch"]):
             text = (root / path).read_text(encoding="utf-8")
             self.texts[str(path)] = text
             if str(path) != check_labels.ATOMIC_H:

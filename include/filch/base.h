@@ -58,7 +58,8 @@ typedef enum filch_status {
     FILCH_E_BUSY = -8,      /* another thread is already shutting this pool down */
     FILCH_E_CANCELLED = -9, /* the task was cancelled before it started */
     FILCH_E_FORKED = -10,   /* the pool belongs to the parent of this process */
-    FILCH_E_SYSTEM = -11    /* the system denies what a pool cannot do without, such as the futex */
+    FILCH_E_SYSTEM = -11,   /* the system denies what a pool cannot do without, such as the futex */
+    FILCH_E_ABI = -12       /* the caller was compiled with FILCH_INLINE for another library */
 } filch_status;
 
 /* The text of a status: one short English clause without a full stop, never NULL.
@@ -98,6 +99,14 @@ typedef struct filch_cx filch_cx;
  * scope that longjmp left open; undefined in release builds. An exception that nobody catches calls
  * std::terminate in both. Cancellation (pthread_cancel) is off in workers. */
 typedef void filch_fn(filch_cx *cx, void *arg);
+
+/* A word in, a word out: the cheapest form (fork.h). */
+typedef uintptr_t filch_word_fn(filch_cx *cx, uintptr_t arg);
+
+typedef struct filch_pair {
+    uintptr_t first;
+    uintptr_t second;
+} filch_pair;
 
 FILCH_END_DECLS
 

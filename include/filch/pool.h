@@ -23,6 +23,9 @@
 
 FILCH_BEGIN_DECLS
 
+/* With FILCH_INLINE (fork.h): does the library fork as the header does? FILCH_E_ABI, NULL: no. */
+#define FILCH_INLINE_ABI 1u
+
 #define FILCH_MAX_WORKERS 4096u
 #define FILCH_MAX_QUEUE_TASKS ((size_t)1 << 24)
 #define FILCH_MIN_STACK_BYTES ((size_t)64 << 10)
@@ -42,6 +45,9 @@ FILCH_BEGIN_DECLS
 #define FILCH_POOL_COMPACT 64u        /* bind each worker to a CPU of its own, near the others or */
 #define FILCH_POOL_SPREAD 128u        /* far from them: see "Binding"; not both */
 #define FILCH_POOL_SHARE 256u         /* workers 0: share the CPUs with other pools: "Sharing" */
+#define FILCH_POOL_NO_BARRIER                                                                      \
+    512u /* do without membarrier(2): a fork is only stolen after its worker has reached another     \
+           fork or join; likewise where the system denies it (filch_stats says so) */
 
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
@@ -105,7 +111,9 @@ typedef struct filch_pool_config {
  *          without it libc's own locks abort the process, so there is no other way to wait). If
  *          only some threads can be had the pool is smaller and says so in filch_stats (workers <
  *          workers_asked). */
+#if !defined(FILCH_INLINE)
 FILCH_API filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool);
+#endif
 
 /* Workers on duty; workers there can be; slots a loop may use (the latter + 1), which does not
  * change.  Threads: any.  0 for NULL. */
@@ -158,7 +166,9 @@ FILCH_API filch_status filch_pool_destroy(filch_pool *pool);
 /* The pool of the process with the default configuration, created at the first call. It lives until
  * the process ends. After fork() the child gets a new one.
  * Threads: any.  NULL if it cannot be created; a later call tries again. */
+#if !defined(FILCH_INLINE)
 FILCH_API filch_pool *filch_default_pool(void);
+#endif
 
 /* Run `fn` as a root on the pool and wait for it. From a worker of this pool it is a plain call.
  * Threads: any.   Blocks: until `fn` has returned; first while the injector is full.
@@ -181,6 +191,24 @@ FILCH_API filch_cx *filch_here(void);
  * that for a foreign thread that takes part in a loop).  Threads: the one `cx` was given to. */
 FILCH_API filch_pool *filch_cx_pool(const filch_cx *cx);
 FILCH_API unsigned filch_cx_worker(const filch_cx *cx);
+
+FILCH_API filch_status filch_priv_pool_create(const filch_pool_config *config,
+                                              filch_pool **out_pool, unsigned inline_abi);
+FILCH_API filch_pool *filch_priv_default_pool(unsigned inline_abi);
+
+#if defined(FILCH_INLINE)
+
+static inline filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool)
+{
+    return filch_priv_pool_create(config, out_pool, FILCH_INLINE_ABI);
+}
+
+static inline filch_pool *filch_default_pool(void)
+{
+    return filch_priv_default_pool(FILCH_INLINE_ABI);
+}
+
+#endif
 
 FILCH_END_DECLS
 

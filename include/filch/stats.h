@@ -28,7 +28,10 @@ typedef struct filch_worker_stats {
     uint64_t tasks_inline;    /* of tasks_run: run inside their own post, the deque being full */
     uint64_t tasks_posted;    /* accepted from this worker's own tasks */
     uint64_t injected_taken;  /* taken from the injector */
+    uint64_t forks_offered;   /* times this worker offered forks, because somebody asked for work */
     uint64_t forks_stolen;    /* forks and spawned children taken from other workers and run here */
+    uint64_t forks_forced;    /* of forks_stolen: taken although they were not offered */
+    uint64_t barriers;        /* calls of membarrier(2), before it went to sleep */
     uint64_t loops_joined;    /* times this worker joined a loop of another thread */
     uint64_t steals_won;      /* items taken from another worker's deques */
     uint64_t steals_lost;     /* races for an item lost to somebody else */
@@ -55,6 +58,7 @@ typedef struct filch_stats {
     unsigned bound;           /* workers with a thread that is bound to a CPU */
     size_t queue_tasks;       /* capacity of the injector */
     const char *park_backend; /* "futex" or "condvar" */
+    const char *fork_backend; /* "membarrier", or "polled": forks are not taken unless offered */
     uint64_t accepted;        /* tasks and roots accepted */
     uint64_t refused;         /* tasks and roots refused: closed, full, or without memory */
     uint64_t pending;         /* accepted and not ended, plus threads inside such a call */
@@ -71,9 +75,9 @@ typedef struct filch_stats {
 
 #define FILCH_STATS_INIT                                                                           \
     {                                                                                              \
-        sizeof(filch_stats), 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,              \
+        sizeof(filch_stats), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,        \
         {                                                                                          \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                         \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                \
         }                                                                                          \
     }
 

@@ -38,7 +38,7 @@ bool filchi_allocator_valid(const filch_allocator *allocator)
     return allocator == NULL || (allocator->alloc != NULL && allocator->free != NULL);
 }
 
-static void *alloc_aligned(const filch_allocator *allocator, size_t bytes, size_t align)
+void *filchi_alloc_aligned(const filch_allocator *allocator, size_t bytes, size_t align)
 {
     if (filchi_point_hit(FILCHI_AT_ALLOC)) {
         return NULL;
@@ -48,12 +48,12 @@ static void *alloc_aligned(const filch_allocator *allocator, size_t bytes, size_
 
 void *filchi_alloc(const filch_allocator *allocator, size_t bytes)
 {
-    return alloc_aligned(allocator, bytes, FILCHI_CACHELINE);
+    return filchi_alloc_aligned(allocator, bytes, FILCHI_CACHELINE);
 }
 
 void *filchi_alloc_small(const filch_allocator *allocator, size_t bytes)
 {
-    return alloc_aligned(allocator, bytes, _Alignof(max_align_t));
+    return filchi_alloc_aligned(allocator, bytes, _Alignof(max_align_t));
 }
 
 void *filchi_alloc_zeroed(const filch_allocator *allocator, size_t bytes)

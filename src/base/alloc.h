@@ -15,10 +15,11 @@ extern const filch_allocator filchi_libc_allocator;
 bool filchi_allocator_valid(const filch_allocator *allocator);
 
 /* NULL when there is no memory. The second form zeroes it; the third is for blocks that are many
- * and small, and aligns them for any object only. */
+ * and small, and aligns them for any object only; the fourth aligns as asked. */
 void *filchi_alloc(const filch_allocator *allocator, size_t bytes);
 void *filchi_alloc_zeroed(const filch_allocator *allocator, size_t bytes);
 void *filchi_alloc_small(const filch_allocator *allocator, size_t bytes);
+void *filchi_alloc_aligned(const filch_allocator *allocator, size_t bytes, size_t align);
 
 /* NULL is fine. `bytes` as asked for. */
 void filchi_free(const filch_allocator *allocator, void *block, size_t bytes);

@@ -214,6 +214,33 @@ static inline void filchi_store_release_uptr(filchi_atomic_uptr *a, uintptr_t va
     __atomic_store_n(&a->value, value, __ATOMIC_RELEASE);
 }
 
+static inline uintptr_t filchi_load_seq_cst_uptr(const filchi_atomic_uptr *a)
+{
+    return __atomic_load_n(&a->value, __ATOMIC_SEQ_CST);
+}
+
+static inline void filchi_store_seq_cst_uptr(filchi_atomic_uptr *a, uintptr_t value)
+{
+    __atomic_store_n(&a->value, value, __ATOMIC_SEQ_CST);
+}
+
+static inline bool filchi_cas_relaxed_uptr(filchi_atomic_uptr *a, uintptr_t expected,
+                                           uintptr_t desired)
+{
+    return __atomic_compare_exchange_n(&a->value, &expected, desired, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED);
+}
+
+static inline uintptr_t filchi_xchg_release_uptr(filchi_atomic_uptr *a, uintptr_t value)
+{
+    return __atomic_exchange_n(&a->value, value, __ATOMIC_RELEASE);
+}
+
+static inline uintptr_t filchi_xchg_acquire_uptr(filchi_atomic_uptr *a, uintptr_t value)
+{
+    return __atomic_exchange_n(&a->value, value, __ATOMIC_ACQUIRE);
+}
+
 static inline uintptr_t filchi_xchg_acq_rel_uptr(filchi_atomic_uptr *a, uintptr_t value)
 {
     return __atomic_exchange_n(&a->value, value, __ATOMIC_ACQ_REL);

@@ -29,6 +29,8 @@ const char *filch_strerror(filch_status status)
         return "the pool belongs to the parent process; after fork() the child has none";
     case FILCH_E_SYSTEM:
         return "the system denies a call that a pool needs to wait (on Linux the futex)";
+    case FILCH_E_ABI:
+        return "the program was compiled with FILCH_INLINE for another version of the library";
     }
     return "unknown status";
 }

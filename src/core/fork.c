@@ -1,166 +1,102 @@
 /* SPDX-License-Identifier: MIT */
-/* Forking and joining on the deque: the reference version. A fork is a record in the caller's frame
- * and one push; a join is one pop. On one worker that is two locked instructions.
+/* Forking and joining. The fast path is that of fork_inline.h, here behind a call; what follows are
+ * its slow halves, and the forms with a handle.
  *
- * Invariant: at a join, the record is the newest item of the lane's deque, or a thief has it, and
- * then it has all older ones too: the deque is empty. */
+ * Invariant: at a join, the record is the newest of the lane; if a thief has it, then thieves have
+ * taken all older ones too. */
 #include "core/fork.h"
 
-#include "core/pool.h"
-#include "core/timing.h"
-
-#include <string.h>
-
-/* Run by a thief. The latch is the last touch of the record. */
-static void run_stolen(filch_cx *cx, void *object)
+static uintptr_t join(filchi_lane *lane, filch_cx *record, filch_word_fn *fn)
 {
-    filchi_fork *fork = object;
-    const filchi_call call = filchi_call_begin(cx);
-    const bool isolated = cx->isolated;
-    cx->isolated = fork->isolated;
-    const filchi_timing timing = filchi_timing_begin(cx);
-    fork->arg = fork->fn(cx, fork->arg);
-    filchi_timing_end(cx, timing);
-    cx->isolated = isolated;
-    filchi_call_end(cx, call);
-    filchi_latch_set(&fork->latch);
-}
-
-static FILCHI_HOT_INLINE void debug_forked(filch_cx *cx, filchi_fork *fork)
-{
-    if (FILCHI_DEBUG) {
-        fork->older = cx->newest_fork;
-        cx->newest_fork = fork;
+    if (filchi_lane_pop(lane, record)) {
+        /* relaxed: our own */
+        return fn(filchi_lane_next_free(lane), filchi_load_relaxed_uptr(filchi_record_arg(record)));
     }
+    return filchi_join_taken(lane, record);
 }
 
-static FILCHI_HOT_INLINE void debug_joined(filch_cx *cx, filchi_fork *fork)
+/* The task has forks outstanding besides, or there is no record ready. */
+filch_pair filch_priv_join2(filch_cx *cx, filch_word_fn *f, uintptr_t a, filch_word_fn *g,
+                            uintptr_t b)
 {
-    if (FILCHI_DEBUG) {
-        FILCHI_RULE(cx->newest_fork == fork, "forks are joined last in, first out");
-        cx->newest_fork = fork->older;
+    filchi_lane *lane = filchi_lane_of(cx);
+    filch_cx *record = filchi_lane_push(lane, cx, g, b);
+    filch_pair pair;
+    if (record == NULL) { /* no memory */
+        pair.first = f(cx, a);
+        pair.second = g(cx, b);
+    } else {
+        pair.first = f(record + 1, a);
+        pair.second = join(lane, record, g);
     }
+    return pair;
 }
 
-/* Make the record stealable. False: there is no room; nothing has happened. */
-static FILCHI_HOT_INLINE bool fork_push(filch_cx *cx, filchi_fork *fork, filch_word_fn *fn,
-                                        uintptr_t arg)
+uintptr_t filch_priv_forked(filch_cx *cx, filch_word_fn *f, uintptr_t a)
 {
-    fork->fn = fn;
-    fork->arg = arg;
-    fork->isolated = cx->isolated;
-    filchi_latch_init(&fork->latch);
-    const filch_item item = { (uintptr_t)fork, (uintptr_t)run_stolen };
-    if (FILCHI_UNLIKELY(filchi_deque_push(&cx->forks, item) != FILCH_OK)) {
-        return false;
-    }
-    if (FILCHI_UNLIKELY(filchi_sleep_fork_needs_wake(filchi_sleep_look(&cx->pool->sleep)))) {
-        filchi_sleep_wake_for_fork(cx->pool);
-    }
-    return true;
+    (void)filchi_lane_settle(filchi_lane_of(cx), filchi_region_of(cx), filchi_record_index(cx) + 1,
+                             FILCHI_OFFER_OLDEST);
+    return f(cx + 1, a);
 }
 
-/* True: the record is ours again and has not run. It can only be the newest item, so the slot is
- * not read. */
-static FILCHI_HOT_INLINE bool fork_pop(filch_cx *cx, filchi_fork *fork)
+uintptr_t filch_priv_joined(filch_cx *cx, filch_word_fn *g)
 {
-    const int64_t index = filchi_deque_claim(&cx->forks);
-    if (FILCHI_UNLIKELY(index < 0)) {
-        return false;
-    }
-    FILCHI_RULE(filchi_deque_claimed_item(&cx->forks, index).first == (uintptr_t)fork,
-                "forks, scopes and joins nest strictly, last in, first out");
-    (void)fork;
-    return true;
-}
-
-static FILCHI_COLD uintptr_t join_stolen(filch_cx *cx, filchi_fork *fork)
-{
-    filchi_join_wait(cx, &fork->latch);
-    return fork->arg;
-}
-
-static FILCHI_COLD filch_pair join2_serial(filch_cx *cx, filch_word_fn *f, uintptr_t a,
-                                           filch_word_fn *g, uintptr_t b)
-{
-    const uintptr_t first = f(cx, a);
-    return (filch_pair){ first, g(cx, b) };
+    return join(filchi_lane_of(cx), cx, g);
 }
 
 filch_pair filch_join2_word(filch_cx *cx, filch_word_fn *f, uintptr_t a, filch_word_fn *g,
                             uintptr_t b)
 {
     FILCHI_RULE(cx != NULL && f != NULL && g != NULL, "join2 needs a context and two functions");
-    filchi_fork fork;
-    if (FILCHI_UNLIKELY(!fork_push(cx, &fork, g, b))) {
-        return join2_serial(cx, f, a, g, b);
-    }
-    debug_forked(cx, &fork);
-    const uintptr_t first = f(cx, a);
-    debug_joined(cx, &fork);
-    if (FILCHI_LIKELY(fork_pop(cx, &fork))) {
-        /* from the record, not from g and b: saves two registers across the call of f */
-        return (filch_pair){ first, fork.fn(cx, fork.arg) };
-    }
-    return (filch_pair){ first, join_stolen(cx, &fork) };
-}
-
-/* The void* form in word form. */
-typedef struct closure {
-    filch_fn *fn;
-    void *arg;
-} closure;
-
-static uintptr_t run_closure(filch_cx *cx, uintptr_t word)
-{
-    const closure *call = (const closure *)word;
-    call->fn(cx, call->arg);
-    return 0;
+    (void)filchi_lane_own(cx);
+    return filch_priv_join2_inline(cx, f, a, g, b);
 }
 
 void filch_join2(filch_cx *cx, filch_fn *f, void *a, filch_fn *g, void *b)
 {
     FILCHI_RULE(cx != NULL && f != NULL && g != NULL, "join2 needs a context and two functions");
-    const closure second = { g, b };
-    filchi_fork fork;
-    if (FILCHI_UNLIKELY(!fork_push(cx, &fork, run_closure, (uintptr_t)&second))) {
-        f(cx, a);
-        g(cx, b);
-        return;
-    }
-    debug_forked(cx, &fork);
-    f(cx, a);
-    debug_joined(cx, &fork);
-    if (FILCHI_LIKELY(fork_pop(cx, &fork))) {
-        g(cx, b);
-    } else {
-        (void)join_stolen(cx, &fork);
-    }
+    (void)filchi_lane_own(cx);
+    filch_priv_join2_void(cx, f, a, g, b);
 }
 
+uintptr_t filch_priv_run_closure(filch_cx *cx, uintptr_t closure)
+{
+    const filch_priv_closure *call = (const filch_priv_closure *)closure;
+    call->fn(cx, call->arg);
+    return 0;
+}
+
+/* A handle holds the record, or 0 and the result of a child that ran at once; debug builds: the lane
+ * that it is outstanding on. */
 void filch_fork(filch_cx *cx, filch_fork_handle *handle, filch_word_fn *fn, uintptr_t arg)
 {
     FILCHI_RULE(cx != NULL && handle != NULL && fn != NULL,
                 "a fork needs a context, a handle and a function");
-    filchi_fork *fork = (filchi_fork *)(void *)handle;
-    fork->ran_at_once = false;
-    if (FILCHI_UNLIKELY(!fork_push(cx, fork, fn, arg))) {
-        fork->arg = fn(cx, arg);
-        fork->ran_at_once = true;
+    filchi_lane *lane = filchi_lane_own(cx);
+    filch_cx *record = filchi_lane_push(lane, cx, fn, arg);
+    if (FILCHI_DEBUG) {
+        handle->priv[2] = (uintptr_t)lane;
     }
-    debug_forked(cx, fork);
+    handle->priv[0] = (uintptr_t)record;
+    if (record == NULL) {
+        handle->priv[1] = fn(cx, arg);
+    }
 }
 
 uintptr_t filch_join(filch_cx *cx, filch_fork_handle *handle)
 {
     FILCHI_RULE(cx != NULL && handle != NULL, "a join needs a context and a handle");
-    filchi_fork *fork = (filchi_fork *)(void *)handle;
-    debug_joined(cx, fork);
-    if (FILCHI_UNLIKELY(fork->ran_at_once)) {
-        return fork->arg;
+    filch_cx *record = (filch_cx *)handle->priv[0];
+    filchi_lane *lane = filchi_lane_own(cx);
+    FILCHI_RULE(handle->priv[2] == (uintptr_t)lane, "forks are joined last in, first out");
+    if (FILCHI_DEBUG) {
+        handle->priv[2] = 0;
     }
-    if (FILCHI_LIKELY(fork_pop(cx, fork))) {
-        return fork->fn(cx, fork->arg);
+    if (record == NULL) {
+        return handle->priv[1];
     }
-    return join_stolen(cx, fork);
+    FILCHI_RULE(filchi_lane_top(lane, cx) == record + 1, "forks are joined last in, first out");
+    /* relaxed: our own; the claim clears it */
+    filch_word_fn *fn = (filch_word_fn *)filchi_load_relaxed_uptr(filchi_record_fn(record));
+    return join(lane, record, fn);
 }

@@ -39,7 +39,7 @@ static void move_nodes(filchi_node_list *to, filchi_node_list *from)
 
 filchi_job_node *filchi_job_node_get(filchi_worker *worker)
 {
-    filch_pool *pool = worker->cx.pool;
+    filch_pool *pool = worker->lane.pool;
     if (worker->nodes.first == NULL) {
         filchi_mutex_lock(&pool->nodes.lock);
         move_nodes(&worker->nodes, &pool->nodes.spare);
@@ -51,7 +51,7 @@ filchi_job_node *filchi_job_node_get(filchi_worker *worker)
 
 void filchi_job_node_put(filchi_worker *worker, filchi_job_node *node)
 {
-    filch_pool *pool = worker->cx.pool;
+    filch_pool *pool = worker->lane.pool;
     list_push(&worker->nodes, node);
     if (worker->nodes.count <= KEPT_NODES) {
         return;
@@ -80,13 +80,14 @@ void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *alloca
 
 static void run_fn(filch_cx *cx, filchi_job *job, void *arg)
 {
-    const char *label = cx->label;
-    const filchi_call call = filchi_call_begin(cx);
-    cx->label = job->label;
+    filchi_lane *lane = filchi_lane_of(cx);
+    const char *label = lane->label;
+    const uint32_t call = filchi_call_begin(cx);
+    lane->label = job->label;
     const filchi_timing timing = filchi_timing_begin(cx);
     job->fn(cx, arg);
     filchi_timing_end(cx, timing);
-    cx->label = label;
+    lane->label = label;
     filchi_call_end(cx, call);
 }
 
@@ -94,8 +95,9 @@ static void run_fn(filch_cx *cx, filchi_job *job, void *arg)
  * end is called: nothing here reads it. */
 static void run_and_end(filch_cx *cx, filchi_job *job)
 {
+    const filchi_lane *lane = filchi_lane_of(cx);
     void *arg = job->kind == FILCHI_JOB_INLINE ? job->data : job->arg;
-    const bool cancelled = filchi_pool_cancelling(cx->pool);
+    const bool cancelled = filchi_pool_cancelling(lane->pool);
     if (!cancelled) {
         run_fn(cx, job, arg);
     }
@@ -103,24 +105,24 @@ static void run_and_end(filch_cx *cx, filchi_job *job)
         job->end(arg, cancelled ? FILCH_CANCELLED : FILCH_RAN);
     }
     if (job->kind == FILCHI_JOB_HEAP) {
-        filchi_free(&cx->pool->config.allocator, arg, job->heap_bytes);
+        filchi_free(&lane->pool->config.allocator, arg, job->heap_bytes);
     }
-    filchi_counters_add(&cx->worker->counters,
+    filchi_counters_add(&lane->worker->counters,
                         cancelled ? FILCHI_COUNT_CANCELLED : FILCHI_COUNT_RUN);
 }
 
 void filchi_job_run(filch_cx *cx, void *job)
 {
     run_and_end(cx, job);
-    filchi_pool_task_ended(cx->pool);
+    filchi_pool_task_ended(filchi_lane_of(cx)->pool);
 }
 
 void filchi_job_node_run(filch_cx *cx, void *object)
 {
     filchi_job_node *node = object;
     run_and_end(cx, &node->job);
-    filchi_job_node_put(cx->worker, node);
-    filchi_pool_task_ended(cx->pool);
+    filchi_job_node_put(filchi_lane_of(cx)->worker, node);
+    filchi_pool_task_ended(filchi_lane_of(cx)->pool);
 }
 
 void filchi_job_task_store(filch_task *task, filch_end_fn *end, const char *label)
@@ -139,5 +141,5 @@ void filchi_job_task_run(filch_cx *cx, void *object)
     job.label = (const char *)task->priv[1];
     job.kind = FILCHI_JOB_POINTER;
     run_and_end(cx, &job);
-    filchi_pool_task_ended(cx->pool);
+    filchi_pool_task_ended(filchi_lane_of(cx)->pool);
 }

@@ -13,78 +13,115 @@ enum {
     HELP_ROUNDS = 16     /* fruitless tries before the wait sleeps; about 15 us */
 };
 
-bool filchi_may_help(const filch_cx *cx)
+/* May a wait on this lane run other work? Not if it is isolated, or too deep. */
+static bool may_help(const filchi_lane *lane)
 {
-    return !cx->isolated && cx->worker != NULL && cx->help_depth < MAX_HELP_DEPTH &&
-           filchi_stack_pointer() > cx->help_floor && !filchi_worker_off_duty(cx->worker);
+    return lane->worker != NULL && !filchi_lane_isolated(lane) &&
+           lane->help_depth < MAX_HELP_DEPTH && filchi_stack_pointer() > lane->help_floor &&
+           !filchi_worker_off_duty(lane->worker);
 }
 
-static void help(filch_cx *cx, filch_item item)
+static void help(filchi_lane *lane, filch_cx *top, filchi_work work)
 {
-    filchi_timesheet_turn(&cx->worker->time, FILCHI_BUSY);
-    const char *label = cx->label;
-    cx->label = NULL; /* not this lane's task */
-    cx->help_depth++;
-    filchi_run_item(cx, item);
-    cx->help_depth--;
-    cx->label = label;
+    filchi_timesheet_turn(&lane->worker->time, FILCHI_BUSY);
+    const char *label = lane->label;
+    lane->label = NULL; /* not this lane's task */
+    lane->help_depth++;
+    filchi_lane_run(lane, top, work);
+    lane->help_depth--;
+    lane->label = label;
 }
 
 /* `searching` is true between a wake for a fork and its end: whoever was woken in place of others
  * has to look after what they would have done. */
-static void wait_helping(filch_cx *cx, filchi_latch *latch)
+static void wait_helping(filchi_lane *lane, filch_cx *top, filchi_latch *latch)
 {
-    filchi_worker *worker = cx->worker;
+    filchi_worker *worker = lane->worker;
     filchi_backoff backoff;
     filchi_backoff_reset(&backoff);
     bool searching = false;
     for (uint32_t round = 0; !filchi_latch_is_set(latch);) {
-        filch_item item;
+        filchi_work work = { NULL, NULL };
         filchi_timesheet_turn(&worker->time, FILCHI_SEARCHING);
-        if (filchi_steal_fork(worker, &item)) {
+        if (!filchi_steal_fork(worker, &work) && ++round >= HELP_ROUNDS) {
             if (searching) {
-                filchi_sleep_fork_search_end(cx->pool);
-                searching = false;
+                filchi_sleep_fork_search_end(lane->pool);
             }
-            help(cx, item);
+            searching = filchi_sleep_join(worker, latch, &work);
             filchi_backoff_reset(&backoff);
             round = 0;
-        } else if (++round < HELP_ROUNDS) {
+        } else if (work.run == NULL) {
             filchi_backoff_wait(&backoff);
-        } else {
-            if (searching) {
-                filchi_sleep_fork_search_end(cx->pool);
-            }
-            searching = filchi_sleep_join(worker, latch);
-            round = 0;
         }
+        if (work.run == NULL) {
+            continue;
+        }
+        if (searching) {
+            filchi_sleep_fork_search_end(lane->pool);
+            searching = false;
+        }
+        help(lane, top, work);
+        filchi_backoff_reset(&backoff);
+        round = 0;
     }
     if (searching) {
-        filchi_sleep_fork_search_end(cx->pool);
+        filchi_sleep_fork_search_end(lane->pool);
     }
     filchi_timesheet_turn(&worker->time, FILCHI_BUSY);
 }
 
-void filchi_wait_alone(filch_cx *cx, filchi_latch *latch)
+void filchi_wait_alone(filchi_lane *lane, filchi_latch *latch)
 {
-    filchi_worker *worker = cx->worker;
+    filchi_worker *worker = lane->worker;
     if (worker == NULL) {
-        filchi_latch_wait(latch, cx->parker);
+        filchi_latch_wait(latch, lane->parker);
         return;
     }
     filchi_timesheet_turn(&worker->time, FILCHI_SEARCHING);
     if (!filchi_latch_spin(latch)) {
         filchi_timesheet_turn(&worker->time, FILCHI_PARKED);
-        filchi_latch_sleep(latch, cx->parker);
+        filchi_latch_sleep(latch, lane->parker);
     }
     filchi_timesheet_turn(&worker->time, FILCHI_BUSY);
 }
 
-void filchi_join_wait(filch_cx *cx, filchi_latch *latch)
+/* Wait for a record, in which nothing is left afterwards. `top` is free. */
+static uintptr_t wait_for(filchi_lane *lane, const filch_cx *record, filch_cx *top)
 {
-    if (filchi_may_help(cx)) {
-        wait_helping(cx, latch);
-    } else {
-        filchi_wait_alone(cx, latch);
+    filchi_latch *latch = filchi_record_latch(record);
+    if (FILCHI_UNLIKELY(!filchi_latch_is_set(latch))) {
+        if (may_help(lane)) {
+            wait_helping(lane, top, latch);
+        } else {
+            filchi_wait_alone(lane, latch);
+        }
+    }
+    filchi_latch_init(latch);
+    /* relaxed: the latch has brought it */
+    return filchi_load_relaxed_uptr(filchi_record_arg(record));
+}
+
+uintptr_t filchi_join_taken(filchi_lane *lane, filch_cx *record)
+{
+    const uintptr_t result = wait_for(lane, record, record + 1);
+    filchi_lane_release(lane, record);
+    return result;
+}
+
+void filchi_join_all_taken(filchi_lane *lane, filch_cx *newest, uint64_t count)
+{
+    while (count != 0) {
+        filchi_region *region = filchi_region_of(newest);
+        filch_cx *const top = newest + 1;
+        filch_cx *record = top;
+        while (count != 0 && record != region->records) {
+            record--;
+            count--;
+            /* relaxed: only a thief that looks at it after the release must find it claimed */
+            filchi_store_relaxed_uptr(filchi_record_fn(record), 0);
+            (void)wait_for(lane, record, top);
+        }
+        filchi_lane_release(lane, record);
+        newest = filchi_lane_next_free(lane) - 1;
     }
 }

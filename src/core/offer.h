@@ -6,7 +6,7 @@
 #define FILCHI_CORE_OFFER_H
 
 #include "base/list.h"
-#include "core/cx.h"
+#include "core/lane.h"
 
 typedef enum filchi_admission {
     FILCHI_ADMITTED,      /* take part; more may follow */

@@ -2,7 +2,7 @@
 /* The chain of places of a thread, in one thread-local. */
 #include "core/place.h"
 
-void filchi_place_enter(filchi_place *place, filch_pool *pool, filch_cx *own)
+void filchi_place_enter(filchi_place *place, filch_pool *pool, filchi_lane *own)
 {
     *place = (filchi_place){ pool, own, filchi_thread_local_get() };
     filchi_thread_local_set(place);
@@ -22,7 +22,7 @@ bool filchi_place_inside(const filch_pool *pool)
     return place != NULL;
 }
 
-filch_cx *filchi_place_own_cx(void)
+filchi_lane *filchi_place_own_lane(void)
 {
     const filchi_place *place = filchi_thread_local_get();
     while (place != NULL && place->own == NULL) {
@@ -33,8 +33,8 @@ filch_cx *filchi_place_own_cx(void)
 
 filchi_worker *filchi_place_worker(const filch_pool *pool)
 {
-    const filch_cx *cx = filchi_place_own_cx();
-    return cx != NULL && cx->pool == pool ? cx->worker : NULL;
+    const filchi_lane *lane = filchi_place_own_lane();
+    return lane != NULL && lane->pool == pool ? lane->worker : NULL;
 }
 
 void filchi_place_forget(const filch_pool *pool)

@@ -5,16 +5,16 @@
 #ifndef FILCHI_CORE_PLACE_H
 #define FILCHI_CORE_PLACE_H
 
-#include "core/cx.h"
+#include "core/lane.h"
 
 typedef struct filchi_place {
     filch_pool *pool;
-    filch_cx *own; /* the worker's lane; NULL for a guest, and while a hook runs */
+    filchi_lane *own; /* the worker's lane; NULL for a guest, and while a hook runs */
     struct filchi_place *outer;
 } filchi_place;
 
 /* Strictly nested; the place lives in the caller's frame. */
-void filchi_place_enter(filchi_place *place, filch_pool *pool, filch_cx *own);
+void filchi_place_enter(filchi_place *place, filch_pool *pool, filchi_lane *own);
 void filchi_place_leave(filchi_place *place);
 
 /* Is the calling thread inside this pool? */
@@ -23,7 +23,7 @@ bool filchi_place_inside(const filch_pool *pool);
 /* The worker of this pool that the calling thread is, or NULL; the lane of whatever pool it is a
  * worker of, or NULL. */
 filchi_worker *filchi_place_worker(const filch_pool *pool);
-filch_cx *filchi_place_own_cx(void);
+filchi_lane *filchi_place_own_lane(void);
 
 /* A child after fork(): the pool is gone, nobody is inside any more. */
 void filchi_place_forget(const filch_pool *pool);

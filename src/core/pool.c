@@ -35,6 +35,9 @@ static filch_status init_parts(filch_pool *pool)
     if (!filchi_mutex_init(&pool->nodes.lock)) {
         goto fail_nodes;
     }
+    if (!filchi_guest_memory_init(pool)) {
+        goto fail_guest;
+    }
     if (filchi_injector_init(&pool->injector, pool->config.queue_tasks, &pool->config.allocator) !=
         FILCH_OK) {
         goto fail_injector;
@@ -42,6 +45,8 @@ static filch_status init_parts(filch_pool *pool)
     return FILCH_OK;
 
 fail_injector:
+    filchi_guest_memory_fini(pool);
+fail_guest:
     filchi_mutex_destroy(&pool->nodes.lock);
 fail_nodes:
     filchi_board_destroy(&pool->board);
@@ -64,6 +69,7 @@ static void destroy_parts(filch_pool *pool)
 {
     filchi_injector_fini(&pool->injector);
     filchi_job_nodes_free(&pool->nodes.spare, &pool->config.allocator);
+    filchi_guest_memory_fini(pool);
     filchi_mutex_destroy(&pool->nodes.lock);
     filchi_board_destroy(&pool->board);
     filchi_eventcount_destroy(&pool->resting);
@@ -158,6 +164,8 @@ static void free_pool_forked(filch_pool *pool)
     const unsigned places = pool->config.max_workers;
     for (unsigned i = 0; i < places; i++) {
         filchi_worker *worker = pool->workers[i];
+        filchi_lane_free_regions(&worker->lane);
+        filchi_free(&allocator, worker->sightings, places * sizeof(filchi_sighting));
         filchi_free(&allocator, worker->lengths, sizeof(*worker->lengths));
         filchi_free(&allocator, worker, sizeof(*worker));
     }
@@ -274,6 +282,7 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
     pool->config = filled;
     pool->alive = FILCHI_POOL_ALIVE;
     pool->generation = filchi_fork_generation();
+    pool->barrier = (filled.flags & FILCH_POOL_NO_BARRIER) == 0 && filchi_barrier_works();
     pool->search_rounds =
         filled.workers > filchi_cpus_allowed() ? SEARCH_ROUNDS_CROWDED : SEARCH_ROUNDS;
     pool->follow.look = filled.follow_most != 0 ? machine_size : NULL;
@@ -297,6 +306,12 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
     }
     *out_pool = pool;
     return FILCH_OK;
+}
+
+filch_status filch_priv_pool_create(const filch_pool_config *config, filch_pool **out_pool,
+                                    unsigned inline_abi)
+{
+    return inline_abi == FILCH_INLINE_ABI ? filch_pool_create(config, out_pool) : FILCH_E_ABI;
 }
 
 static void fill_report(const filch_pool *pool, filch_shutdown_report *report)
@@ -421,6 +436,11 @@ filch_pool *filch_default_pool(void)
     }
 }
 
+filch_pool *filch_priv_default_pool(unsigned inline_abi)
+{
+    return inline_abi == FILCH_INLINE_ABI ? filch_default_pool() : NULL;
+}
+
 filch_status filch_pool_wait_quiet(filch_pool *pool, filch_time until)
 {
     if (pool == NULL) {
@@ -437,13 +457,13 @@ filch_status filch_pool_wait_quiet(filch_pool *pool, filch_time until)
 
 filch_cx *filch_here(void)
 {
-    filch_cx *cx = filchi_place_own_cx();
-    return cx != NULL && !filchi_pool_forked(cx->pool) ? cx : NULL;
+    filchi_lane *lane = filchi_place_own_lane();
+    return lane != NULL && !filchi_pool_forked(lane->pool) ? filchi_lane_top(lane, lane->cx) : NULL;
 }
 
 filch_pool *filch_cx_pool(const filch_cx *cx)
 {
-    return cx != NULL ? cx->pool : NULL;
+    return cx != NULL ? filchi_lane_of(cx)->pool : NULL;
 }
 
 unsigned filch_cx_worker(const filch_cx *cx)
@@ -451,5 +471,6 @@ unsigned filch_cx_worker(const filch_cx *cx)
     if (cx == NULL) {
         return 0;
     }
-    return cx->worker != NULL ? cx->worker->index : cx->pool->worker_count;
+    const filchi_lane *lane = filchi_lane_of(cx);
+    return lane->worker != NULL ? lane->worker->index : lane->pool->worker_count;
 }

@@ -64,12 +64,14 @@ struct filch_pool {
     filchi_atomic_u64 resting_workers;                         /* A */
     filchi_eventcount resting;                                 /* workers off duty */
     filchi_node_store nodes;                                   /* spare nodes for detached tasks */
-    filchi_atomic_u64 refused;                                 /* A: counter */
-    filchi_atomic_u64 room_waits;                              /* A: counter */
-    filchi_atomic_u64 resizes;                                 /* A: counter */
-    filchi_atomic_u32 stop;                                    /* A: the workers shall end */
-    filchi_atomic_u32 active; /* A: workers on duty; written under `gate` */
+    void *guest_memory;           /* under nodes.lock: spare regions for guests, chained */
+    filchi_atomic_u64 refused;    /* A: counter */
+    filchi_atomic_u64 room_waits; /* A: counter */
+    filchi_atomic_u64 resizes;    /* A: counter */
+    filchi_atomic_u32 stop;       /* A: the workers shall end */
+    filchi_atomic_u32 active;     /* A: workers on duty; written under `gate` */
     filchi_follow follow;
+    bool barrier;            /* I: thieves may take forks that are not offered */
     bool given_up;           /* I: create failed; the workers end without a hook */
     filchi_mutex gate;       /* held by create until worker_count is known, then by resize */
     unsigned started;        /* under `gate`: workers that have a thread */
@@ -89,6 +91,10 @@ struct filch_pool {
     filchi_config config;    /* I */
     filchi_stopwatch wall;   /* A: from the gate to the end of a shutdown */
 };
+
+/* Regions for guests (spi.c): one is there from the start, others are kept. */
+bool filchi_guest_memory_init(filch_pool *pool);
+void filchi_guest_memory_fini(filch_pool *pool);
 
 bool filchi_pool_forked(const filch_pool *pool);
 bool filchi_pool_stopping(const filch_pool *pool);

@@ -66,7 +66,8 @@ static filch_status run_anywhere(filch_pool *pool, root *call)
     }
     filchi_worker *worker = filchi_place_worker(pool);
     if (worker != NULL) {
-        run_root(&worker->cx, call);
+        filchi_lane *lane = &worker->lane;
+        filchi_lane_run(lane, filchi_lane_top(lane, lane->cx), (filchi_work){ run_root, call });
         return FILCH_OK;
     }
     return run_foreign(pool, call);

@@ -9,12 +9,12 @@
 bool filchi_worker_off_duty(const filchi_worker *worker)
 {
     /* relaxed: a late look costs one more item; who rests looks under the lock of the list */
-    return worker->index >= filchi_load_relaxed_u32(&worker->cx.pool->active);
+    return worker->index >= filchi_load_relaxed_u32(&worker->lane.pool->active);
 }
 
 void filchi_worker_rest(filchi_worker *worker)
 {
-    filch_pool *pool = worker->cx.pool;
+    filch_pool *pool = worker->lane.pool;
     filchi_eventcount_prepare(&pool->resting, &worker->waiter, 1);
     if (filchi_pool_stopping(pool) || !filchi_worker_off_duty(worker)) {
         (void)filchi_eventcount_cancel(&pool->resting, &worker->waiter, (uint64_t)-1);

@@ -6,6 +6,13 @@
 #include "core/pool.h"
 #include "core/worker.h"
 
+/* A wake costs the waker some 7 us, the woken as much, and 15 us pass. README.md, "Naps". */
+enum {
+    WORTH_NS = 30000,      /* what a wake should bring */
+    FIRST_NAP_NS = 150000, /* ten wakes: what is woken in vain costs a tenth of a CPU at most, */
+    LAST_NAP_NS = 1000000  /* and in the end 1.5 % */
+};
+
 bool filchi_sleep_init(filchi_sleep *sleep)
 {
     filchi_store_relaxed_u64(&sleep->word, 0);
@@ -65,7 +72,7 @@ static void search_ended(filch_pool *pool, uint64_t unit)
     const uint64_t word = filchi_add_seq_cst_u64(&pool->sleep.word, 0 - unit) - unit;
     if (filchi_sleep_task_needs_wake(word) && filchi_tasks_in_sight(pool)) {
         filchi_sleep_wake_for_task(pool);
-    } else if (filchi_sleep_fork_needs_wake(word) && filchi_forks_in_sight(pool)) {
+    } else if (filchi_sleep_fork_needs_wake(word) && filchi_forks_hand_on(pool)) {
         filchi_sleep_wake_for_fork(pool);
     }
 }
@@ -86,31 +93,108 @@ void filchi_sleep_fork_search_end(filch_pool *pool)
     search_ended(pool, FILCHI_SLEEP_FORK_SEARCHING);
 }
 
-void filchi_sleep_idle(filchi_worker *worker)
+/* Whoever counts as asleep has nothing private, and will settle at its next fork. */
+static void ring_own(filchi_worker *worker)
 {
-    filch_pool *pool = worker->cx.pool;
+    filchi_region_ring(filchi_lane_region(&worker->lane), FILCHI_BELL_BARE);
+}
+
+/* May a worker have private forks? Not if all sleep. */
+static bool somebody_works(const filch_pool *pool)
+{
+    /* relaxed, both: who begins to work after this look finds its bell rung */
+    const uint64_t word = filchi_load_relaxed_u64(&pool->sleep.word);
+    const uint64_t asleep = (word / FILCHI_SLEEP_IDLE & FILCHI_SLEEP_FIELD) +
+                            (word / FILCHI_SLEEP_JOINING & FILCHI_SLEEP_FIELD);
+    return asleep < pool->worker_count;
+}
+
+/* Registered as a sleeper: is there work after all? */
+static bool last_look(filchi_worker *worker, filchi_work *out_work)
+{
+    const filch_pool *pool = worker->lane.pool;
+    return filchi_forks_last_look(worker, pool->barrier && somebody_works(pool), out_work);
+}
+
+/* How long this worker shall nap before it sleeps for good: not at all, if the last wake was worth its
+ * price, if another one naps, or if there is nobody to wake it in vain. */
+static uint64_t nap_due(filchi_worker *worker)
+{
+    const uint64_t busy_ns = worker->time.watches[FILCHI_BUSY].value; /* it stands: we search */
+    const bool woken = worker->woken;
+    worker->woken = false;
+    if (!woken || busy_ns - worker->woken_busy_ns >= WORTH_NS) {
+        worker->nap_ns = woken ? 0 : worker->nap_ns;
+        return 0;
+    }
+    const uint64_t longer = 2 * worker->nap_ns;
+    worker->nap_ns = longer < FIRST_NAP_NS  ? FIRST_NAP_NS
+                     : longer > LAST_NAP_NS ? LAST_NAP_NS
+                                            : longer;
+    return somebody_works(worker->lane.pool) ? worker->nap_ns : 0;
+}
+
+/* Sleep; true: there is something to search for, or was found. A worker that naps counts as one that
+ * searches for forks, only slowly: nobody is woken for one meanwhile. */
+static bool sleep_idle(filchi_worker *worker, uint64_t nap_ns, filchi_work *out_work)
+{
+    filch_pool *pool = worker->lane.pool;
     filchi_eventcount *idle = &pool->sleep.idle;
-    filchi_eventcount_prepare(idle, &worker->waiter, FILCHI_SLEEP_IDLE - FILCHI_SLEEP_SEARCHING);
-    if (filchi_pool_stopping(pool) || filchi_tasks_in_sight(pool) || filchi_forks_in_sight(pool)) {
+    const uint64_t slow_search = nap_ns != 0 ? FILCHI_SLEEP_FORK_SEARCHING : 0;
+    ring_own(worker);
+    filchi_eventcount_prepare(idle, &worker->waiter,
+                              FILCHI_SLEEP_IDLE - FILCHI_SLEEP_SEARCHING + slow_search);
+    bool awake =
+        filchi_pool_stopping(pool) || filchi_tasks_in_sight(pool) || last_look(worker, out_work);
+    if (awake) {
         /* woken or not, it counts as searching again */
         (void)filchi_eventcount_cancel(idle, &worker->waiter,
                                        FILCHI_SLEEP_SEARCHING - FILCHI_SLEEP_IDLE);
-        return;
+    } else {
+        (void)filchi_point_hit(FILCHI_AT_BEFORE_PARK);
+        filchi_counters_add(&worker->counters, FILCHI_COUNT_PARKS);
+        filchi_timesheet_turn(&worker->time, FILCHI_PARKED);
+        const int64_t until = nap_ns != 0 ? filchi_clock_ns() + (int64_t)nap_ns : INT64_MAX;
+        awake = filchi_eventcount_wait(idle, &worker->waiter, until,
+                                       FILCHI_SLEEP_SEARCHING - FILCHI_SLEEP_IDLE);
+        filchi_timesheet_turn(&worker->time, FILCHI_SEARCHING);
+        worker->woken = awake;
+        worker->woken_busy_ns = worker->time.watches[FILCHI_BUSY].value;
+        worker->appetite = 1;
+        if (awake) {
+            filchi_counters_add(&worker->counters, FILCHI_COUNT_WAKES);
+        }
     }
-    (void)filchi_point_hit(FILCHI_AT_BEFORE_PARK);
-    filchi_counters_add(&worker->counters, FILCHI_COUNT_PARKS);
-    filchi_timesheet_turn(&worker->time, FILCHI_PARKED);
-    (void)filchi_eventcount_wait(idle, &worker->waiter, INT64_MAX, 0);
-    filchi_counters_add(&worker->counters, FILCHI_COUNT_WAKES);
+    if (slow_search != 0) {
+        /* relaxed: it counts as searching, so nobody has relied on this alone */
+        (void)filchi_add_relaxed_u64(&pool->sleep.word, 0 - slow_search);
+    }
+    return awake;
 }
 
-bool filchi_sleep_join(filchi_worker *worker, filchi_latch *latch)
+void filchi_sleep_idle(filchi_worker *worker, filchi_work *out_work)
 {
-    filch_pool *pool = worker->cx.pool;
+    filchi_sleep *sleep = &worker->lane.pool->sleep;
+    const uint64_t nap_ns = nap_due(worker);
+    bool awake = false;
+    /* relaxed, both: two that nap at once do no harm */
+    if (nap_ns != 0 && filchi_cas_relaxed_u32(&sleep->napping, 0, 1)) {
+        awake = sleep_idle(worker, nap_ns, out_work);
+        filchi_store_relaxed_u32(&sleep->napping, 0);
+    }
+    if (!awake) {
+        (void)sleep_idle(worker, 0, out_work);
+    }
+}
+
+bool filchi_sleep_join(filchi_worker *worker, filchi_latch *latch, filchi_work *out_work)
+{
+    filch_pool *pool = worker->lane.pool;
     filchi_eventcount *joining = &pool->sleep.joining;
+    ring_own(worker);
     filchi_eventcount_prepare(joining, &worker->waiter, FILCHI_SLEEP_JOINING);
     if (filchi_latch_register(latch, &worker->parker)) {
-        if (!filchi_forks_in_sight(pool)) {
+        if (!last_look(worker, out_work)) {
             (void)filchi_point_hit(FILCHI_AT_BEFORE_PARK);
             filchi_counters_add(&worker->counters, FILCHI_COUNT_PARKS);
             filchi_timesheet_turn(&worker->time, FILCHI_PARKED);

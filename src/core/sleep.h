@@ -7,7 +7,7 @@
 #ifndef FILCHI_CORE_SLEEP_H
 #define FILCHI_CORE_SLEEP_H
 
-#include "core/cx.h"
+#include "core/lane.h"
 #include "sync/eventcount.h"
 #include "sync/latch.h"
 
@@ -15,6 +15,7 @@ typedef struct filchi_sleep {
     _Alignas(FILCHI_CACHELINE) filchi_atomic_u64 word; /* four counts of 16 bits */
     _Alignas(FILCHI_CACHELINE) filchi_eventcount idle;
     filchi_eventcount joining;
+    filchi_atomic_u32 napping; /* a worker naps */
 } filchi_sleep;
 
 #define FILCHI_SLEEP_IDLE ((uint64_t)1)
@@ -29,7 +30,7 @@ void filchi_sleep_destroy(filchi_sleep *sleep);
 /* What a publisher sees, after it has published with seq_cst. */
 static FILCHI_HOT_INLINE uint64_t filchi_sleep_look(const filchi_sleep *sleep)
 {
-    /* [SLEEP-1] seq_cst, pairs with EC-1, SLEEP-2, DEQUE-1, INJ-2, OFFER-1: whoever registers, or
+    /* [SLEEP-1] seq_cst, pairs with EC-1, SLEEP-2, DEQUE-1, REC-2, INJ-2, OFFER-1: whoever registers, or
      * ends a search, after this look sees what was published before it. */
     return filchi_load_seq_cst_u64(&sleep->word);
 }
@@ -60,13 +61,14 @@ FILCHI_COLD void filchi_sleep_wake_for_task(filch_pool *pool);
 void filchi_sleep_search_begin(filch_pool *pool);
 void filchi_sleep_search_end(filch_pool *pool);
 
-/* A worker that searches and has found nothing: park until woken. It counts as searching again when
- * this returns; its timesheet is turned by the caller's next search, here and below. */
-void filchi_sleep_idle(filchi_worker *worker);
+/* A worker that searches and has found nothing: park until woken, unless a last look finds something;
+ * it may bring a fork that nobody offered, here and below. It counts as searching again when this
+ * returns; its timesheet is turned by the caller's next search, here and below. */
+void filchi_sleep_idle(filchi_worker *worker, filchi_work *out_work);
 
 /* A worker that waits for `latch`: park until it is set, or until woken for a fork. Returns whether
  * it was woken; it then counts as searching for forks, until filchi_sleep_fork_search_end. */
-bool filchi_sleep_join(filchi_worker *worker, filchi_latch *latch);
+bool filchi_sleep_join(filchi_worker *worker, filchi_latch *latch, filchi_work *out_work);
 void filchi_sleep_fork_search_end(filch_pool *pool);
 
 /* Wake every worker: the pool stops. */

@@ -8,17 +8,17 @@
 #include "core/place.h"
 #include "core/pool.h"
 
+#include <string.h>
+
 bool filchi_spi_isolate(filch_cx *cx, bool isolated)
 {
-    const bool before = cx->isolated;
-    cx->isolated = isolated;
-    return before;
+    return filchi_lane_isolate(filchi_lane_of(cx), cx, isolated);
 }
 
 void *filchi_spi_scratch(filch_cx *cx, size_t bytes, filchi_arena_mark *out_mark)
 {
-    const filchi_arena_mark mark = filchi_arena_here(&cx->arena);
-    void *block = filchi_arena_alloc(&cx->arena, bytes, FILCHI_CACHELINE);
+    const filchi_arena_mark mark = filchi_arena_here(&filchi_lane_of(cx)->arena);
+    void *block = filchi_arena_alloc(&filchi_lane_of(cx)->arena, bytes, FILCHI_CACHELINE);
     if (block != NULL) {
         *out_mark = mark;
     }
@@ -27,28 +27,70 @@ void *filchi_spi_scratch(filch_cx *cx, size_t bytes, filchi_arena_mark *out_mark
 
 void filchi_spi_scratch_release(filch_cx *cx, filchi_arena_mark mark)
 {
-    filchi_arena_release(&cx->arena, mark);
+    filchi_arena_release(&filchi_lane_of(cx)->arena, mark);
 }
 
 void *filchi_spi_alloc(filch_cx *cx, size_t bytes)
 {
-    return filchi_alloc(&cx->pool->config.allocator, bytes);
+    return filchi_alloc(&filchi_lane_of(cx)->pool->config.allocator, bytes);
 }
 
 void filchi_spi_free(filch_cx *cx, void *block, size_t bytes)
 {
-    filchi_free(&cx->pool->config.allocator, block, bytes);
+    filchi_free(&filchi_lane_of(cx)->pool->config.allocator, block, bytes);
 }
 
 void filchi_spi_wait(filch_cx *cx, filchi_latch *latch)
 {
-    filchi_wait_alone(cx, latch);
+    filchi_wait_alone(filchi_lane_of(cx), latch);
 }
 
 filch_cx *filchi_spi_own_cx(filch_pool *pool)
 {
     filchi_worker *worker = filchi_place_worker(pool);
-    return worker != NULL ? &worker->cx : NULL;
+    return worker != NULL ? filchi_lane_top(&worker->lane, worker->lane.cx) : NULL;
+}
+
+/* A guest's region is small, but has to begin at an address as that of any region; so the memory is
+ * kept for the next one. */
+enum { GUEST_RECORDS = 1 };
+
+static void *take_memory(filch_pool *pool)
+{
+    filchi_mutex_lock(&pool->nodes.lock);
+    void **memory = pool->guest_memory;
+    if (memory != NULL) {
+        pool->guest_memory = *memory;
+    }
+    filchi_mutex_unlock(&pool->nodes.lock);
+    return memory != NULL ? (void *)memory : filchi_lane_memory(pool);
+}
+
+static void give_memory(filch_pool *pool, void *memory)
+{
+    filchi_mutex_lock(&pool->nodes.lock);
+    *(void **)memory = pool->guest_memory;
+    pool->guest_memory = memory;
+    filchi_mutex_unlock(&pool->nodes.lock);
+}
+
+bool filchi_guest_memory_init(filch_pool *pool)
+{
+    void **memory = filchi_lane_memory(pool);
+    if (memory != NULL) {
+        *memory = NULL;
+    }
+    pool->guest_memory = memory;
+    return memory != NULL;
+}
+
+void filchi_guest_memory_fini(filch_pool *pool)
+{
+    while (pool->guest_memory != NULL) {
+        void **memory = pool->guest_memory;
+        pool->guest_memory = *memory;
+        filchi_free(&pool->config.allocator, memory, FILCH_REGION_BYTES);
+    }
 }
 
 filch_status filchi_guest_enter(filchi_guest *guest, filch_pool *pool)
@@ -56,40 +98,38 @@ filch_status filchi_guest_enter(filchi_guest *guest, filch_pool *pool)
     if (!filchi_parker_init(&guest->parker)) {
         return FILCH_E_NOMEM;
     }
+    filchi_lane *lane = &guest->lane;
+    memset(lane, 0, sizeof(*lane));
+    lane->parker = &guest->parker;
+    void *memory = take_memory(pool);
+    if (memory == NULL) {
+        filchi_parker_destroy(&guest->parker);
+        return FILCH_E_NOMEM;
+    }
+    filchi_lane_init(lane, pool, memory, GUEST_RECORDS);
     if (!filchi_pool_caller_enter(pool)) {
+        give_memory(pool, memory);
         filchi_parker_destroy(&guest->parker);
         return FILCH_E_CLOSED;
     }
-    filch_cx *cx = &guest->cx;
-    filchi_deque_init_closed(&cx->forks);
-    cx->pool = pool;
-    cx->worker = NULL;
-    cx->parker = &guest->parker;
-    cx->label = NULL;
-    cx->newest_fork = NULL;
-    cx->open_scopes = 0;
-    cx->help_floor = NULL;
-    cx->inline_floor = NULL;
-    cx->help_depth = 0;
-    cx->isolated = false;
-    filchi_rng_seed(&cx->rng, pool->worker_count);
-    filchi_arena_init(&cx->arena, &pool->config.allocator);
+    filchi_rng_seed(&lane->rng, pool->worker_count);
     /* the loop's body must not be interrupted on the thread's own lane either */
-    filch_cx *own = filchi_place_own_cx();
-    guest->own_isolated = own != NULL && filchi_spi_isolate(own, true);
+    filchi_lane *own = filchi_place_own_lane();
+    guest->own_isolated = own != NULL && filchi_lane_isolate(own, own->cx, true);
     filchi_place_enter(&guest->place, pool, NULL);
     return FILCH_OK;
 }
 
 void filchi_guest_leave(filchi_guest *guest)
 {
-    filch_pool *pool = guest->cx.pool;
+    filch_pool *pool = guest->lane.pool;
     filchi_place_leave(&guest->place);
-    filch_cx *own = filchi_place_own_cx();
+    filchi_lane *own = filchi_place_own_lane();
     if (own != NULL) {
-        (void)filchi_spi_isolate(own, guest->own_isolated);
+        (void)filchi_lane_isolate(own, own->cx, guest->own_isolated);
     }
-    filchi_arena_fini(&guest->cx.arena);
+    filchi_arena_fini(&guest->lane.arena);
+    give_memory(pool, guest->lane.regions);
     filchi_parker_destroy(&guest->parker);
     filchi_pool_task_ended(pool);
     filchi_pool_caller_exit(pool);
@@ -97,10 +137,11 @@ void filchi_guest_leave(filchi_guest *guest)
 
 bool filchi_spi_off_duty(const filch_cx *cx)
 {
-    if (cx->pool->follow.look != NULL) {
-        filchi_follow_tick(cx->pool);
+    const filchi_lane *lane = filchi_lane_of(cx);
+    if (lane->pool->follow.look != NULL) {
+        filchi_follow_tick(lane->pool);
     }
-    return cx->worker != NULL && filchi_worker_off_duty(cx->worker);
+    return lane->worker != NULL && filchi_worker_off_duty(lane->worker);
 }
 
 bool filchi_spi_forked(const filch_pool *pool)
@@ -134,6 +175,7 @@ filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
     const uint64_t account = filchi_load_relaxed_u64(&pool->account);
     return (filchi_spi_figures){
         .workers_asked = pool->workers_asked,
+        .barrier = pool->barrier,
         .bound = filchi_load_relaxed_u32(&pool->bound),
         .resizes = filchi_load_relaxed_u64(&pool->resizes),
         .queue_tasks = filchi_injector_capacity(&pool->injector),

@@ -33,7 +33,7 @@ void filchi_spi_wait(filch_cx *cx, filchi_latch *latch);
 /* Foreign threads: a lane for the length of one call. */
 
 typedef struct filchi_guest {
-    filch_cx cx;
+    filchi_lane lane;
     filchi_parker parker;
     filchi_place place;
     bool own_isolated; /* of the thread's own lane, if it is a worker of another pool */
@@ -63,6 +63,7 @@ filchi_stopwatch *filchi_spi_wall(const filch_pool *pool);
 /* Pool-wide figures for filch_stats_read. */
 typedef struct filchi_spi_figures {
     unsigned workers_asked;
+    bool barrier;
     unsigned bound;
     uint64_t resizes;
     size_t queue_tasks;

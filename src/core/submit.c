@@ -87,7 +87,7 @@ static filch_status submit_foreign(filch_pool *pool, const filchi_job *job)
 
 static bool accept_own(filchi_worker *worker)
 {
-    filch_pool *pool = worker->cx.pool;
+    filch_pool *pool = worker->lane.pool;
     /* relaxed: orders nothing by itself; the task that posts is pending, so nobody sees quiet */
     const uint64_t before = filchi_add_relaxed_u64(&pool->account, FILCHI_ACCOUNT_TASK);
     if ((before & FILCHI_ACCOUNT_CANCEL) != 0) {
@@ -109,14 +109,16 @@ static bool push_own(filchi_worker *worker, void *object, filchi_run_fn *run)
  * is the body of a loop, which nothing else may interrupt. */
 static filch_status run_inline(filchi_worker *worker, void *object, filchi_run_fn *run)
 {
-    filch_pool *pool = worker->cx.pool;
-    if (worker->cx.isolated || filchi_stack_pointer() <= worker->cx.inline_floor) {
+    filch_pool *pool = worker->lane.pool;
+    if (filchi_lane_isolated(&worker->lane) ||
+        filchi_stack_pointer() <= worker->lane.inline_floor) {
         filchi_counters_take_back(&worker->counters, FILCHI_COUNT_POSTED);
         filchi_pool_task_ended(pool);
         return filchi_pool_refuse(pool, FILCH_E_FULL);
     }
     filchi_counters_add(&worker->counters, FILCHI_COUNT_INLINE);
-    run(&worker->cx, object);
+    filchi_lane *lane = &worker->lane;
+    filchi_lane_run(lane, filchi_lane_top(lane, lane->cx), (filchi_work){ run, object });
     return FILCH_OK;
 }
 
@@ -129,7 +131,7 @@ static void published_own(filch_pool *pool)
 
 static filch_status submit_own(filchi_worker *worker, filchi_job *job)
 {
-    filch_pool *pool = worker->cx.pool;
+    filch_pool *pool = worker->lane.pool;
     if (!accept_own(worker)) {
         return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
@@ -204,7 +206,7 @@ filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t
 static filch_status submit_own_task(filchi_worker *worker, filch_task *task,
                                     const filch_submit_options *options)
 {
-    filch_pool *pool = worker->cx.pool;
+    filch_pool *pool = worker->lane.pool;
     if (!accept_own(worker)) {
         return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
@@ -240,5 +242,5 @@ filch_status filch_submit(filch_pool *pool, filch_task *task, const filch_submit
 
 const char *filch_label(const filch_cx *cx)
 {
-    return cx != NULL ? cx->label : NULL;
+    return cx != NULL ? filchi_lane_of(cx)->label : NULL;
 }

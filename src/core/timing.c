@@ -12,10 +12,10 @@ static uint64_t busy_ns(const filchi_worker *worker)
 
 filchi_timing filchi_timing_begin(filch_cx *cx)
 {
-    filchi_lengths *lengths = cx->worker->lengths;
+    filchi_lengths *lengths = filchi_lane_of(cx)->worker->lengths;
     filchi_timing timing = { 0, 0 };
     if (lengths != NULL) {
-        timing = (filchi_timing){ busy_ns(cx->worker), lengths->inner_ns };
+        timing = (filchi_timing){ busy_ns(filchi_lane_of(cx)->worker), lengths->inner_ns };
         lengths->inner_ns = 0;
     }
     return timing;
@@ -23,9 +23,9 @@ filchi_timing filchi_timing_begin(filch_cx *cx)
 
 void filchi_timing_end(filch_cx *cx, filchi_timing timing)
 {
-    filchi_lengths *lengths = cx->worker->lengths;
+    filchi_lengths *lengths = filchi_lane_of(cx)->worker->lengths;
     if (lengths != NULL) {
-        const uint64_t whole_ns = busy_ns(cx->worker) - timing.began;
+        const uint64_t whole_ns = busy_ns(filchi_lane_of(cx)->worker) - timing.began;
         filchi_lengths_record(lengths, whole_ns - lengths->inner_ns);
         lengths->inner_ns = timing.outer_ns + whole_ns;
     }

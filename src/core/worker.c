@@ -16,21 +16,19 @@ enum {
     FIRST_TICK = FAIR_TICKS - 1
 };
 
-static const size_t max_forks = (size_t)1 << 26; /* spawned children of one worker */
 static const size_t max_tasks = FILCH_MAX_OWN_TASKS;
 
 static bool lane_init(filchi_worker *worker, filch_pool *pool)
 {
-    filch_cx *cx = &worker->cx;
-    const filch_allocator *allocator = &pool->config.allocator;
-    if (filchi_deque_init(&cx->forks, FIRST_CAPACITY, max_forks, allocator) != FILCH_OK) {
+    filchi_lane *lane = &worker->lane;
+    lane->worker = worker;
+    lane->parker = &worker->parker;
+    filchi_rng_seed(&lane->rng, worker->index);
+    void *memory = filchi_lane_memory(pool);
+    if (memory == NULL) {
         return false;
     }
-    cx->pool = pool;
-    cx->worker = worker;
-    cx->parker = &worker->parker;
-    filchi_rng_seed(&cx->rng, worker->index);
-    filchi_arena_init(&cx->arena, allocator);
+    filchi_lane_init(lane, pool, memory, FILCHI_REGION_RECORDS);
     return true;
 }
 
@@ -43,6 +41,7 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
     }
     worker->index = index;
     worker->tick = FIRST_TICK;
+    worker->appetite = 1;
     if (!filchi_parker_init(&worker->parker)) {
         goto fail_parker;
     }
@@ -51,6 +50,10 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
     }
     if (filchi_deque_init(&worker->tasks, FIRST_CAPACITY, max_tasks, allocator) != FILCH_OK) {
         goto fail_tasks;
+    }
+    worker->sightings = filchi_alloc(allocator, pool->config.max_workers * sizeof(filchi_sighting));
+    if (worker->sightings == NULL) {
+        goto fail_sightings;
     }
     if ((pool->config.flags & FILCH_POOL_TIME_TASKS) != 0) {
         worker->lengths = filchi_alloc_zeroed(allocator, sizeof(*worker->lengths));
@@ -62,9 +65,11 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
     return worker;
 
 fail_lengths:
+    filchi_free(allocator, worker->sightings, pool->config.max_workers * sizeof(filchi_sighting));
+fail_sightings:
     filchi_deque_fini(&worker->tasks);
 fail_tasks:
-    filchi_deque_fini(&worker->cx.forks);
+    filchi_lane_fini(&worker->lane);
 fail_lane:
     filchi_parker_destroy(&worker->parker);
 fail_parker:
@@ -74,66 +79,79 @@ fail_parker:
 
 void filchi_worker_destroy(filchi_worker *worker)
 {
-    const filch_allocator *allocator = &worker->cx.pool->config.allocator;
+    const filchi_config *config = &worker->lane.pool->config;
+    const filch_allocator *allocator = &config->allocator;
+    filchi_free(allocator, worker->sightings, config->max_workers * sizeof(filchi_sighting));
     filchi_free(allocator, worker->lengths, sizeof(*worker->lengths));
     filchi_job_nodes_free(&worker->nodes, allocator);
     filchi_deque_fini(&worker->tasks);
-    filchi_arena_fini(&worker->cx.arena);
-    filchi_deque_fini(&worker->cx.forks);
+    filchi_lane_fini(&worker->lane);
     filchi_parker_destroy(&worker->parker);
     filchi_free(allocator, worker, sizeof(*worker));
 }
 
-static bool take_injected(filchi_worker *worker, filch_item *out_item, filchi_job *storage)
+static bool take_injected(filchi_worker *worker, filchi_work *out_work, filchi_job *storage)
 {
-    if (!filchi_pool_take_injected(worker->cx.pool, storage)) {
+    if (!filchi_pool_take_injected(worker->lane.pool, storage)) {
         return false;
     }
     filchi_counters_add(&worker->counters, FILCHI_COUNT_INJECTED);
-    *out_item = (filch_item){ (uintptr_t)storage, (uintptr_t)filchi_job_run };
+    *out_work = (filchi_work){ filchi_job_run, storage };
     return true;
 }
 
-static bool take_oldest(filchi_worker *worker, filch_item *out_item)
+static bool take_oldest(filchi_worker *worker, filchi_work *out_work)
 {
+    filch_item item = { 0, 0 };
     filch_steal_result result = FILCH_STEAL_LOST;
     while (result == FILCH_STEAL_LOST) { /* each loss is a thief's win: this ends */
-        result = filchi_deque_steal(&worker->tasks, out_item);
+        result = filchi_deque_steal(&worker->tasks, &item);
     }
+    *out_work = filchi_item_work(item);
     return result == FILCH_STEAL_GOT;
 }
 
-static bool take_own(filchi_worker *worker, filch_item *out_item)
+static bool take_own(filchi_worker *worker, filchi_work *out_work)
 {
-    const bool fifo = (worker->cx.pool->config.flags & FILCH_POOL_FIFO) != 0;
-    return fifo ? take_oldest(worker, out_item) : filchi_deque_pop(&worker->tasks, out_item);
+    const bool fifo = (worker->lane.pool->config.flags & FILCH_POOL_FIFO) != 0;
+    filch_item item;
+    if (fifo) {
+        return take_oldest(worker, out_work);
+    }
+    if (!filchi_deque_pop(&worker->tasks, &item)) {
+        return false;
+    }
+    *out_work = filchi_item_work(item);
+    return true;
 }
 
 /* Work for which the worker need not look at others: its own, then what came from outside; now and
  * then what came from outside, or its oldest, so that tasks that post tasks for ever keep nobody
  * out. */
-static bool take_near(filchi_worker *worker, filch_item *out_item, filchi_job *storage)
+static bool take_near(filchi_worker *worker, filchi_work *out_work, filchi_job *storage)
 {
     worker->tick++;
     if (worker->tick % FAIR_TICKS == 0 &&
-        (take_injected(worker, out_item, storage) || take_oldest(worker, out_item))) {
+        (take_injected(worker, out_work, storage) || take_oldest(worker, out_work))) {
         return true;
     }
-    return take_own(worker, out_item) || take_injected(worker, out_item, storage);
+    return take_own(worker, out_work) || take_injected(worker, out_work, storage);
 }
 
 /* Search, and sleep in between, until there is work, or the worker is off duty, or the pool stops. */
-static bool search(filchi_worker *worker, filch_item *out_item, filchi_job *storage)
+static bool search(filchi_worker *worker, filchi_work *out_work, filchi_job *storage)
 {
-    filch_pool *pool = worker->cx.pool;
+    filch_pool *pool = worker->lane.pool;
     filchi_backoff backoff;
     filchi_backoff_reset(&backoff);
     bool found = false;
     uint32_t round = 0;
+    /* nothing of ours is private, and whoever ends a search need not wonder */
+    filchi_region_ring(filchi_lane_region(&worker->lane), FILCHI_BELL_BARE);
     filchi_sleep_search_begin(pool);
     while (!found && !filchi_pool_stopping(pool) && !filchi_worker_off_duty(worker)) {
         filchi_timesheet_turn(&worker->time, FILCHI_SEARCHING);
-        found = filchi_steal_any(worker, out_item) || take_injected(worker, out_item, storage);
+        found = filchi_steal_any(worker, out_work) || take_injected(worker, out_work, storage);
         if (found) {
             break;
         }
@@ -141,7 +159,9 @@ static bool search(filchi_worker *worker, filch_item *out_item, filchi_job *stor
         if (round < pool->search_rounds) {
             filchi_backoff_wait(&backoff);
         } else {
-            filchi_sleep_idle(worker);
+            out_work->run = NULL;
+            filchi_sleep_idle(worker, out_work);
+            found = out_work->run != NULL;
             filchi_backoff_reset(&backoff);
             round = 0;
         }
@@ -153,8 +173,8 @@ static bool search(filchi_worker *worker, filch_item *out_item, filchi_job *stor
 
 static void work(filchi_worker *worker)
 {
-    filch_pool *pool = worker->cx.pool;
-    filch_item item;
+    filch_pool *pool = worker->lane.pool;
+    filchi_work next;
     filchi_job storage;
     while (!filchi_pool_stopping(pool)) {
         if (pool->follow.look != NULL) {
@@ -162,8 +182,8 @@ static void work(filchi_worker *worker)
         }
         if (filchi_worker_off_duty(worker)) {
             filchi_worker_rest(worker);
-        } else if (take_near(worker, &item, &storage) || search(worker, &item, &storage)) {
-            filchi_run_item(&worker->cx, item);
+        } else if (take_near(worker, &next, &storage) || search(worker, &next, &storage)) {
+            filchi_lane_run(&worker->lane, worker->lane.cx, next);
         }
     }
 }
@@ -174,18 +194,18 @@ static void find_stack(filchi_worker *worker)
     size_t bytes = 0;
     if (!filchi_thread_stack(&low, &bytes)) {
         /* the stack begins about here and is as large as we asked for */
-        bytes = worker->cx.pool->config.stack_bytes;
+        bytes = worker->lane.pool->config.stack_bytes;
         low = filchi_stack_pointer() - bytes;
     }
-    worker->cx.help_floor = low + bytes / HELP_STACK_PART;
-    worker->cx.inline_floor = low + bytes / INLINE_STACK_PART;
+    worker->lane.help_floor = low + bytes / HELP_STACK_PART;
+    worker->lane.inline_floor = low + bytes / INLINE_STACK_PART;
 }
 
 /* What the thread is while a hook of the pool runs, or its tasks: no call may wait for the pool,
  * and only the tasks have a lane. */
 static void run_hook(filchi_worker *worker, void (*hook)(void *hook_arg, unsigned worker))
 {
-    filch_pool *pool = worker->cx.pool;
+    filch_pool *pool = worker->lane.pool;
     if (hook != NULL) {
         filchi_place place;
         filchi_place_enter(&place, pool, NULL);
@@ -197,7 +217,7 @@ static void run_hook(filchi_worker *worker, void (*hook)(void *hook_arg, unsigne
 void filchi_worker_main(void *arg)
 {
     filchi_worker *worker = arg;
-    filch_pool *pool = worker->cx.pool;
+    filch_pool *pool = worker->lane.pool;
     (void)filchi_point_hit(FILCHI_AT_WORKER_START);
     /* the creator holds it until it knows how many workers there are */
     filchi_mutex_lock(&pool->gate);
@@ -209,7 +229,7 @@ void filchi_worker_main(void *arg)
     find_stack(worker);
     run_hook(worker, pool->config.on_start);
     filchi_place place;
-    filchi_place_enter(&place, pool, &worker->cx);
+    filchi_place_enter(&place, pool, &worker->lane);
     work(worker);
     filchi_place_leave(&place);
     run_hook(worker, pool->config.on_stop);

@@ -3,15 +3,22 @@
 #ifndef FILCHI_CORE_WORKER_H
 #define FILCHI_CORE_WORKER_H
 
-#include "core/cx.h"
 #include "core/job.h"
+#include "core/lane.h"
+#include "queue/deque.h"
 #include "rec/counters.h"
 #include "rec/lengths.h"
 #include "rec/timesheet.h"
 #include "sync/eventcount.h"
 
+/* A lane when its bell was rung. */
+typedef struct filchi_sighting {
+    filchi_region *region;
+    filchi_taken taken;
+} filchi_sighting;
+
 struct filchi_worker {
-    filch_cx cx;
+    filchi_lane lane;
     filch_deque tasks; /* detached tasks posted by this worker's tasks */
     filchi_parker parker;
     filchi_waiter waiter;
@@ -19,7 +26,14 @@ struct filchi_worker {
     uint32_t tick;          /* detached tasks taken; paces the look at the injector */
     unsigned index;
     filchi_thread thread;
-    filchi_lengths *lengths; /* NULL: the pool does not time tasks */
+    filchi_lengths *lengths;    /* NULL: the pool does not time tasks */
+    bool woken;                 /* since it last searched in vain */
+    uint64_t woken_busy_ns;     /* busy time then */
+    uint64_t nap_ns;            /* its last nap; 0: the last wake was worth it */
+    uint32_t appetite;          /* forks to steal at a time */
+    uint64_t fed_ns;            /* busy time at the last theft */
+    filchi_loot loot;           /* stolen last */
+    filchi_sighting *sightings; /* one a worker, for the last look before it sleeps */
     _Alignas(FILCHI_CACHELINE) filchi_counters counters;
     _Alignas(FILCHI_CACHELINE) filchi_timesheet time;
 };
@@ -39,12 +53,25 @@ void filchi_worker_rest(filchi_worker *worker);
 /* The other worker a thief tries next: uniform over `workers` without `self`. workers >= 2. */
 uint32_t filchi_steal_victim(filchi_rng *rng, uint32_t workers, uint32_t self);
 
-/* Take a fork (only forks, or an open loop), any work, from others. One round of tries. */
-bool filchi_steal_fork(filchi_worker *thief, filch_item *out_item);
-bool filchi_steal_any(filchi_worker *thief, filch_item *out_item);
+static inline filchi_work filchi_item_work(filch_item item)
+{
+    return (filchi_work){ (filchi_run_fn *)item.second, (void *)item.first };
+}
 
-/* Is there any fork or open loop in sight, any detached task? seq_cst looks, see README.md. */
+/* Take a fork (only forks, or an open loop), any work, from others. One round of tries. */
+bool filchi_steal_fork(filchi_worker *thief, filchi_work *out_work);
+bool filchi_steal_any(filchi_worker *thief, filchi_work *out_work);
+
+/* Is there any fork on offer, or open loop; any detached task? seq_cst looks, see README.md. */
 bool filchi_forks_in_sight(const filch_pool *pool);
 bool filchi_tasks_in_sight(const filch_pool *pool);
+
+/* The end of a search that others relied on: is there a fork for somebody else, or may there be one
+ * that nobody sees? */
+bool filchi_forks_hand_on(const filch_pool *pool);
+
+/* A registered sleeper: is anything on offer? Every lane is asked to offer; with `fence` also a look
+ * at what is private. True: there is something; it may have been taken. */
+bool filchi_forks_last_look(filchi_worker *thief, bool fence, filchi_work *out_work);
 
 #endif

@@ -12,7 +12,10 @@ static void add_worker(const filchi_counters *from, filch_worker_stats *to)
     to->tasks_inline += filchi_counters_get(from, FILCHI_COUNT_INLINE);
     to->tasks_posted += filchi_counters_get(from, FILCHI_COUNT_POSTED);
     to->injected_taken += filchi_counters_get(from, FILCHI_COUNT_INJECTED);
+    to->forks_offered += filchi_counters_get(from, FILCHI_COUNT_FORKS_OFFERED);
     to->forks_stolen += filchi_counters_get(from, FILCHI_COUNT_FORKS_STOLEN);
+    to->forks_forced += filchi_counters_get(from, FILCHI_COUNT_FORKS_FORCED);
+    to->barriers += filchi_counters_get(from, FILCHI_COUNT_BARRIERS);
     to->loops_joined += filchi_counters_get(from, FILCHI_COUNT_LOOPS_JOINED);
     to->steals_won += filchi_counters_get(from, FILCHI_COUNT_STEALS_WON);
     to->steals_lost += filchi_counters_get(from, FILCHI_COUNT_STEALS_LOST);
@@ -69,6 +72,7 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
     stats.workers_asked = figures.workers_asked;
     stats.queue_tasks = figures.queue_tasks;
     stats.park_backend = filchi_park_backend();
+    stats.fork_backend = figures.barrier ? "membarrier" : "polled";
     stats.refused = figures.refused;
     stats.pending = figures.pending;
     stats.queue_waits = figures.room_waits;

@@ -8,7 +8,8 @@
 
 typedef struct filchi_caller {
     filch_cx *cx;
-    filchi_guest guest; /* if cx is its lane */
+    bool is_guest;
+    filchi_guest guest; /* if it is one */
 } filchi_caller;
 
 /* FILCH_E_FORKED, FILCH_E_CLOSED, FILCH_E_NOMEM. */

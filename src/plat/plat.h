@@ -89,6 +89,12 @@ void filchi_unpark(filchi_parker *parker);
  * file does the parking (wait_linux.c; docs/decisions/0005). Asks the system each time. */
 bool filchi_wait_works(void);
 
+/* A fence for others (barrier_linux.c): once this returns true, every thread of the process has
+ * passed one since the call began, wherever it was; a compiler barrier on their side is enough. The
+ * first form says whether the system can do that, and prepares it; it may take milliseconds once. */
+bool filchi_barrier_works(void);
+bool filchi_barrier(void);
+
 /* "futex" or "condvar". */
 const char *filchi_park_backend(void);
 

@@ -59,7 +59,7 @@ static void close_entry(entry *e)
 {
     filchi_offer_close(lanes, &e->offer);
     if (!leave(e)) {
-        filchi_latch_wait(&e->gone, client_cx(0)->parker);
+        filchi_latch_wait(&e->gone, client_lane(0)->parker);
     }
     free(e);
 }

@@ -31,23 +31,9 @@ static void fork_and_wait(filch_cx *cx)
 static void forks(void *arg)
 {
     filch_cx *cx = client_cx((unsigned)(uintptr_t)arg);
-    cx->isolated = true; /* its own join only waits */
+    (void)filchi_spi_isolate(cx, true); /* its own join only waits */
     fork_and_wait(cx);
-    cx->isolated = false;
-}
-
-/* As join.c waits, but without a pause before it sleeps; until it has got the fork. */
-static void wait_in_join(void)
-{
-    bool got = false;
-    bool searching = false;
-    while (!got) {
-        got = client_steal(0);
-        if (searching) {
-            filchi_sleep_fork_search_end(lanes);
-        }
-        searching = !got && filchi_sleep_join(lanes->workers[0], &done);
-    }
+    (void)filchi_spi_isolate(cx, false);
 }
 
 static void begin(unsigned workers)
@@ -61,7 +47,7 @@ static void in_join(void)
 {
     begin(2);
     (void)model_spawn(forks, CLIENT_WORKER(1));
-    wait_in_join();
+    client_wait_in_join(0, &done);
     model_join_all();
     client_free_lanes();
 }
@@ -70,9 +56,9 @@ static void idle(void)
 {
     begin(2);
     (void)model_spawn(client_idle_worker, CLIENT_WORKER(1));
-    client_cx(0)->isolated = true;
+    (void)filchi_spi_isolate(client_cx(0), true);
     fork_and_wait(client_cx(0));
-    client_cx(0)->isolated = false;
+    (void)filchi_spi_isolate(client_cx(0), false);
     model_join_all();
     client_free_lanes();
 }

@@ -73,9 +73,8 @@ static MODEL_FRAME void three_forks(filch_cx *cx)
 
 static void no_room(void)
 {
-    client_lanes(2);
-    filchi_deque_fini(&client_cx(0)->forks);
-    MODEL_ASSERT(filchi_deque_init(&client_cx(0)->forks, 2, 2, &filchi_libc_allocator) == FILCH_OK);
+    client_lanes_with(2, 2);
+    lanes->config.allocator = client_no_memory;
     (void)model_spawn(client_thief, CLIENT_WORKER(1));
     three_forks(client_cx(0));
     model_join_all();

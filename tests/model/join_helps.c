@@ -17,7 +17,7 @@ static uintptr_t nothing(filch_cx *cx, uintptr_t n)
 
 static uintptr_t grandchild(filch_cx *cx, uintptr_t n)
 {
-    MODEL_ASSERT(cx == client_cx(0) && cx->help_depth == 1);
+    MODEL_ASSERT(client_runs_on(cx, 0) && client_lane(0)->help_depth == 1);
     filchi_unpark(&taken);
     return n + 1;
 }
@@ -93,7 +93,8 @@ static void sleeps_again(void)
  * afterwards. */
 static uintptr_t nest(filch_cx *cx, uintptr_t n)
 {
-    MODEL_ASSERT(cx == client_cx(1) || (cx->label == NULL) == (cx->help_depth != 0));
+    const filchi_lane *lane = filchi_lane_of(cx);
+    MODEL_ASSERT(lane == client_lane(1) || (lane->label == NULL) == (lane->help_depth != 0));
     if (n == 0) {
         return 0;
     }
@@ -103,10 +104,11 @@ static uintptr_t nest(filch_cx *cx, uintptr_t n)
 
 static MODEL_FRAME void nest_in_frame(filch_cx *cx)
 {
-    cx->label = "mine";
+    filchi_lane *lane = filchi_lane_of(cx);
+    lane->label = "mine";
     MODEL_ASSERT(nest(cx, 2) == 3);
-    MODEL_ASSERT(cx->label != NULL);
-    cx->label = NULL;
+    MODEL_ASSERT(lane->label != NULL);
+    lane->label = NULL;
 }
 
 static void leapfrog(void)

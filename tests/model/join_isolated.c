@@ -2,7 +2,6 @@
 /* Inside a loop's body a wait runs nothing, and a fork that is made there is as isolated when a
  * thief runs it; the thief's lane is what it was afterwards. A scope's children likewise.
  * Covers: LATCH-1, LATCH-2, LATCH-3, SCOPE-1, SCOPE-2 */
-#include "core/spi.h"
 #include "lanes_client.h"
 
 static uintptr_t nothing(filch_cx *cx, uintptr_t n)
@@ -14,15 +13,15 @@ static uintptr_t nothing(filch_cx *cx, uintptr_t n)
 /* If the thief made it, lane 0 waits, and must not be who runs it. */
 static uintptr_t grandchild(filch_cx *cx, uintptr_t of_thief)
 {
-    MODEL_ASSERT(cx->isolated);
-    MODEL_ASSERT(!of_thief || cx == client_cx(1));
+    MODEL_ASSERT(client_isolated(cx));
+    MODEL_ASSERT(!of_thief || client_runs_on(cx, 1));
     return of_thief;
 }
 
 static uintptr_t child(filch_cx *cx, uintptr_t n)
 {
-    MODEL_ASSERT(cx->isolated);
-    (void)filch_join2_word(cx, nothing, n, grandchild, cx == client_cx(1));
+    MODEL_ASSERT(client_isolated(cx));
+    (void)filch_join2_word(cx, nothing, n, grandchild, client_runs_on(cx, 1));
     return n + 1;
 }
 
@@ -50,7 +49,7 @@ static MODEL_FRAME void scope_isolated(filch_cx *cx)
 static void thief(void *arg)
 {
     client_thief(arg);
-    MODEL_ASSERT(!client_cx(1)->isolated);
+    MODEL_ASSERT(!client_isolated(client_cx(1)));
 }
 
 static void run(void (*fork_in_frame)(filch_cx *cx))

@@ -5,21 +5,28 @@
 #ifndef MODEL_LANES_CLIENT_H
 #define MODEL_LANES_CLIENT_H
 
-#include <filch/fork.h>
 #include <filch/parallel.h>
 
-#include "base/alloc.h"
 #include "core/place.h"
-#include "core/pool.h"
-#include "model.h"
-
-#include <stdlib.h>
+#include "core/spi.h"
+#include "region_client.h"
 
 static filch_pool *lanes;
 
+static inline filchi_lane *client_lane(unsigned worker)
+{
+    return &lanes->workers[worker]->lane;
+}
+
 static inline filch_cx *client_cx(unsigned worker)
 {
-    return &lanes->workers[worker]->cx;
+    return client_lane(worker)->cx;
+}
+
+/* Does this code run on the lane of that worker? */
+static inline bool client_runs_on(const filch_cx *cx, unsigned worker)
+{
+    return filchi_lane_of(cx) == client_lane(worker);
 }
 
 /* The first chunk of lane 0's arena. It has 16 KiB, of which the clients use a line or two; malloc
@@ -48,32 +55,39 @@ static inline void client_chunk_free(void *ctx, void *block, size_t bytes)
 
 static const filch_allocator client_arena = { client_chunk_alloc, client_chunk_free, NULL };
 
+static inline void *client_refuse(void *ctx, size_t bytes, size_t align)
+{
+    (void)ctx;
+    (void)bytes;
+    (void)align;
+    return NULL;
+}
+
+/* For lanes whose one region is full. */
+static const filch_allocator client_no_memory = { client_refuse, client_chunk_free, NULL };
+
 /* As filchi_worker_create(), but small, for the explorer's sake. */
-static inline filchi_worker *client_worker(unsigned index, size_t forks)
+static inline filchi_worker *client_worker(unsigned index, uint32_t forks)
 {
     const filch_allocator *allocator = &filchi_libc_allocator;
     filchi_worker *worker = filchi_alloc_zeroed(allocator, sizeof(*worker));
     MODEL_ASSERT(worker != NULL);
     worker->index = index;
-    MODEL_ASSERT(filchi_parker_init(&worker->parker));
-    MODEL_ASSERT(filchi_deque_init(&worker->cx.forks, forks, forks, allocator) == FILCH_OK);
+    worker->appetite = 1;
+    client_lane_make(worker, lanes, forks);
     MODEL_ASSERT(filchi_deque_init(&worker->tasks, 2, 2, allocator) == FILCH_OK);
-    filchi_waiter_init(&worker->waiter, &worker->parker);
-    worker->cx.pool = lanes;
-    worker->cx.worker = worker;
-    worker->cx.parker = &worker->parker;
-    filchi_rng_seed(&worker->cx.rng, index);
-    filchi_arena_init(&worker->cx.arena, index == 0 ? &client_arena : allocator);
+    filchi_arena_init(&worker->lane.arena, index == 0 ? &client_arena : allocator);
     return worker;
 }
 
-/* `forks`: the room in each lane's deque, a power of two. */
-static inline void client_lanes_with(unsigned workers, size_t forks)
+/* `forks`: the room in each lane's region. Nothing is taken by force unless a client says so. */
+static inline void client_lanes_with(unsigned workers, uint32_t forks)
 {
     const filch_allocator *allocator = &filchi_libc_allocator;
     lanes = filchi_alloc_zeroed(allocator, sizeof(*lanes));
     MODEL_ASSERT(lanes != NULL);
     lanes->config.allocator = *allocator;
+    lanes->config.max_workers = workers;
     lanes->worker_count = workers;
     filchi_store_relaxed_u32(&lanes->active, workers);
     MODEL_ASSERT(filchi_sleep_init(&lanes->sleep) && filchi_board_init(&lanes->board));
@@ -86,13 +100,13 @@ static inline void client_lanes_with(unsigned workers, size_t forks)
     }
     model_name(&lanes->sleep, sizeof(lanes->sleep), "sleep");
     model_name(&lanes->board, sizeof(lanes->board), "board");
-    model_name(client_cx(0), sizeof(filch_cx), "lane0");
-    model_name(client_cx(1), sizeof(filch_cx), "lane1");
+    model_name(client_lane(0), sizeof(filchi_lane), "lane0");
+    model_name(client_lane(1), sizeof(filchi_lane), "lane1");
 }
 
 static inline void client_lanes(unsigned workers)
 {
-    client_lanes_with(workers, 4);
+    client_lanes_with(workers, CLIENT_RECORDS);
 }
 
 /* Nothing is left over, and the pool is freed: whoever is not done with it is found out. */
@@ -102,7 +116,7 @@ static inline void client_free_lanes(void)
     MODEL_ASSERT(filchi_load_relaxed_u64(&lanes->sleep.word) == 0);
     MODEL_ASSERT(filchi_board_looks_empty(&lanes->board) && !filchi_forks_in_sight(lanes));
     for (unsigned i = 0; i < lanes->worker_count; i++) {
-        MODEL_ASSERT(client_cx(i)->help_depth == 0 && !client_cx(i)->isolated);
+        MODEL_ASSERT(client_lane(i)->help_depth == 0 && !filchi_lane_isolated(client_lane(i)));
         filchi_worker_destroy(lanes->workers[i]);
     }
     filchi_free(allocator, lanes->workers, lanes->worker_count * sizeof(filchi_worker *));
@@ -116,11 +130,11 @@ static inline void client_free_lanes(void)
 /* One round of tries, as a worker makes them; runs what it gets. */
 static inline bool client_steal(unsigned worker)
 {
-    filch_item item;
-    if (!filchi_steal_fork(lanes->workers[worker], &item)) {
+    filchi_work work;
+    if (!filchi_steal_fork(lanes->workers[worker], &work)) {
         return false;
     }
-    filchi_run_item(client_cx(worker), item);
+    client_work(lanes->workers[worker], work);
     return true;
 }
 
@@ -132,43 +146,102 @@ static inline void client_thief(void *arg)
     (void)client_steal((unsigned)(uintptr_t)arg);
 }
 
-/* A thief that knows its victim, lane 0: fewer steps where there are three lanes. */
-static inline void client_thief_of_lane0(void *arg)
+static inline filchi_work client_loot(unsigned worker)
 {
-    filch_item item;
-    if (filchi_deque_steal(&client_cx(0)->forks, &item) == FILCH_STEAL_GOT) {
-        filchi_run_item(client_cx((unsigned)(uintptr_t)arg), item);
-    }
+    return (filchi_work){ filchi_loot_run, &lanes->workers[worker]->loot };
 }
 
-/* A thief that has already got the oldest item of lane 0, and now begins to run it: fewer steps for
- * clients that are about what follows. */
-static filch_item client_taken[4];
+/* A thief that knows its victim, lane 0: fewer steps where there are three lanes. */
+static inline bool client_steal_from_lane0(unsigned worker)
+{
+    const bool got =
+        filchi_lane_steal(client_lane(0), 1, &lanes->workers[worker]->loot) == FILCHI_TAKE_GOT;
+    if (got) {
+        client_work(lanes->workers[worker], client_loot(worker));
+    }
+    return got;
+}
 
+static inline void client_thief_of_lane0(void *arg)
+{
+    (void)client_steal_from_lane0((unsigned)(uintptr_t)arg);
+}
+
+/* A thief that has already got the oldest fork of lane 0, and now begins to run it: fewer steps for
+ * clients that are about what follows. */
 static inline void client_run_taken(void *arg)
 {
     const unsigned worker = (unsigned)(uintptr_t)arg;
-    filchi_run_item(client_cx(worker), client_taken[worker]);
+    client_work(lanes->workers[worker], client_loot(worker));
 }
 
 static inline void client_steal_and_run(unsigned worker)
 {
-    MODEL_ASSERT(filchi_deque_steal(&client_cx(0)->forks, &client_taken[worker]) ==
-                 FILCH_STEAL_GOT);
+    client_settle(client_lane(0));
+    MODEL_ASSERT(filchi_lane_steal(client_lane(0), 1, &lanes->workers[worker]->loot) ==
+                 FILCHI_TAKE_GOT);
     (void)model_spawn(client_run_taken, CLIENT_WORKER(worker));
 }
 
-/* An idle worker until it has had some work: it searches and sleeps as worker.c does. */
-static inline void client_idle_worker(void *arg)
+/* A last look outside of a sleep, and what it brings by force; `fence` as that of a sleeper. */
+static inline bool client_look(unsigned worker, bool fence)
 {
-    filchi_worker *worker = lanes->workers[(uintptr_t)arg];
-    filch_item item;
-    filchi_sleep_search_begin(lanes);
-    while (!filchi_steal_fork(worker, &item)) {
-        filchi_sleep_idle(worker);
+    filchi_work work = { NULL, NULL };
+    const bool seen = filchi_forks_last_look(lanes->workers[worker], fence, &work);
+    if (work.run != NULL) {
+        client_work(lanes->workers[worker], work);
+    }
+    return seen;
+}
+
+/* An idle worker until it has got some work, or the pool stops: it searches and sleeps as worker.c
+ * does. */
+static inline filchi_work client_search(unsigned number)
+{
+    filchi_worker *worker = lanes->workers[number];
+    filchi_work work = { NULL, NULL };
+    while (!filchi_pool_stopping(lanes) && !filchi_steal_fork(worker, &work)) {
+        work.run = NULL;
+        filchi_sleep_idle(worker, &work);
+        if (work.run != NULL) {
+            break;
+        }
     }
     filchi_sleep_search_end(lanes);
-    filchi_run_item(&worker->cx, item);
+    return work;
+}
+
+/* As join.c waits, but without a pause before it sleeps; until it has got some work. */
+static inline void client_wait_in_join(unsigned number, filchi_latch *latch)
+{
+    filchi_worker *worker = lanes->workers[number];
+    filchi_work work = { NULL, NULL };
+    bool searching = false;
+    for (;;) {
+        const bool got = filchi_steal_fork(worker, &work);
+        if (searching) {
+            filchi_sleep_fork_search_end(lanes);
+        }
+        if (got) {
+            break;
+        }
+        work.run = NULL;
+        searching = filchi_sleep_join(worker, latch, &work);
+        if (work.run != NULL) {
+            if (searching) {
+                filchi_sleep_fork_search_end(lanes);
+            }
+            break;
+        }
+    }
+    client_work(worker, work);
+}
+
+static inline void client_idle_worker(void *arg)
+{
+    const unsigned number = (unsigned)(uintptr_t)arg;
+    filchi_sleep_search_begin(lanes);
+    client_work(lanes->workers[number], client_search(number));
 }
 
 #endif

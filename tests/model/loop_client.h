@@ -5,7 +5,6 @@
 #ifndef MODEL_LOOP_CLIENT_H
 #define MODEL_LOOP_CLIENT_H
 
-#include "core/spi.h"
 #include "lanes_client.h"
 
 enum { CLIENT_INDICES = 4, CLIENT_SLOTS = 3 };
@@ -25,7 +24,7 @@ static inline client_loop client_new_loop(size_t n)
 static inline void client_body(filch_cx *cx, void *ctx, filch_range range)
 {
     client_loop *book = ctx;
-    MODEL_ASSERT(cx->isolated);
+    MODEL_ASSERT(client_isolated(cx));
     MODEL_ASSERT(range.slot < book->slots && range.lo < range.hi);
     for (size_t i = range.lo; i < range.hi; i++) {
         book->runs[i]++;
@@ -66,7 +65,7 @@ static inline void client_joiner(void *arg)
     filchi_offer *offer = filchi_board_take(&lanes->board);
     if (offer != NULL) {
         offer->run(cx, offer);
-        MODEL_ASSERT(!cx->isolated);
+        MODEL_ASSERT(!client_isolated(cx));
     }
 }
 
@@ -82,7 +81,7 @@ static inline void client_run_joined(void *arg)
 /* In the caller's first unit: as many as are let in come. */
 static inline void client_inviting_body(filch_cx *cx, void *ctx, filch_range range)
 {
-    if (cx == client_cx(0) && range.lo == 0) {
+    if (client_runs_on(cx, 0) && range.lo == 0) {
         for (unsigned i = 1; i < lanes->worker_count; i++) {
             client_offer[i] = filchi_board_take(&lanes->board);
             if (client_offer[i] != NULL) {

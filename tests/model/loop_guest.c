@@ -8,7 +8,7 @@
 
 static uintptr_t twice(filch_cx *cx, uintptr_t n)
 {
-    MODEL_ASSERT(cx->isolated);
+    MODEL_ASSERT(client_isolated(cx));
     return n * 2;
 }
 
@@ -64,13 +64,13 @@ static void pool_freed(void)
 }
 
 /* Lane 0 belongs to another pool than the one it is a guest of. */
-static filch_cx *own;
+static filchi_lane *own;
 
 static void own_lane_body(filch_cx *cx, void *ctx, filch_range range)
 {
     client_body(cx, ctx, range);
-    if (cx->worker == NULL) {
-        MODEL_ASSERT(own->isolated && filchi_place_own_cx() == own);
+    if (filchi_lane_of(cx)->worker == NULL) {
+        MODEL_ASSERT(filchi_lane_isolated(own) && filchi_place_own_lane() == own);
         MODEL_ASSERT(filchi_place_inside(own->pool) && filchi_place_inside(lanes));
     }
 }
@@ -80,14 +80,14 @@ static void of_another_pool(void)
     filchi_place place;
     client_lanes(2);
     filch_pool *const other = lanes;
-    own = client_cx(0);
+    own = client_lane(0);
     client_lanes(2);
     (void)model_spawn(client_joiner, CLIENT_WORKER(1));
     filchi_place_enter(&place, other, own);
     client_loop book = client_new_loop(2);
     MODEL_ASSERT(filch_for_on(lanes, 2, own_lane_body, &book, &client_grain1) == FILCH_OK);
     client_loop_check(&book, 2);
-    MODEL_ASSERT(!own->isolated && filchi_place_own_cx() == own);
+    MODEL_ASSERT(!filchi_lane_isolated(own) && filchi_place_own_lane() == own);
     MODEL_ASSERT(filchi_place_inside(other) && !filchi_place_inside(lanes));
     filchi_place_leave(&place);
     model_join_all();

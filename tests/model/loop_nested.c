@@ -16,14 +16,14 @@ static void outer_body(filch_cx *cx, void *ctx, filch_range range)
     client_loop *inner = &book->inner[range.lo];
     MODEL_ASSERT(filch_for(cx, 2, client_body, inner, &client_grain1) == FILCH_OK);
     client_loop_check(inner, 2);
-    MODEL_ASSERT(cx->isolated);
+    MODEL_ASSERT(client_isolated(cx));
 }
 
 static MODEL_FRAME void loop_in_loop(filch_cx *cx, size_t n)
 {
     nest book = { client_new_loop(n), { client_new_loop(2), client_new_loop(2) } };
     MODEL_ASSERT(filch_for(cx, n, outer_body, &book, &client_grain1) == FILCH_OK);
-    MODEL_ASSERT(!cx->isolated);
+    MODEL_ASSERT(!client_isolated(cx));
     client_loop_check(&book.outer, n);
 }
 
@@ -48,7 +48,7 @@ static void both_joined(void)
 
 static uintptr_t in_body(filch_cx *cx, uintptr_t n)
 {
-    MODEL_ASSERT(cx->isolated);
+    MODEL_ASSERT(client_isolated(cx));
     return n;
 }
 
@@ -56,7 +56,7 @@ static void forking_body(filch_cx *cx, void *ctx, filch_range range)
 {
     client_body(cx, ctx, range);
     const filch_pair both = filch_join2_word(cx, in_body, 1, in_body, 2);
-    MODEL_ASSERT(both.first == 1 && both.second == 2 && cx->isolated);
+    MODEL_ASSERT(both.first == 1 && both.second == 2 && client_isolated(cx));
 }
 
 static MODEL_FRAME void fork_in_loop(filch_cx *cx)

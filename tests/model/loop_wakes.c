@@ -11,7 +11,7 @@ static filchi_parker come;
 static void meet(filch_cx *cx, void *ctx, filch_range range)
 {
     client_body(cx, ctx, range);
-    if (cx == client_cx(1)) {
+    if (client_runs_on(cx, 1)) {
         filchi_unpark(&come);
     } else if (range.lo == 0) {
         MODEL_ASSERT(filchi_park(&come, INT64_MAX));
@@ -46,15 +46,7 @@ static filchi_latch done; /* of a fork that lane 1 waits for; never set */
 static void joining_worker(void *arg)
 {
     const unsigned worker = (unsigned)(uintptr_t)arg;
-    bool got = false;
-    bool searching = false;
-    while (!got) {
-        got = client_steal(worker);
-        if (searching) {
-            filchi_sleep_fork_search_end(lanes);
-        }
-        searching = !got && filchi_sleep_join(lanes->workers[worker], &done);
-    }
+    client_wait_in_join(worker, &done);
 }
 
 static void in_join(void)

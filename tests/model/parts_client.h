@@ -5,10 +5,8 @@
 #ifndef MODEL_PARTS_CLIENT_H
 #define MODEL_PARTS_CLIENT_H
 
-#include "base/alloc.h"
 #include "core/place.h"
-#include "core/pool.h"
-#include "model.h"
+#include "region_client.h"
 
 static filch_pool *pool;
 
@@ -21,15 +19,9 @@ static inline filchi_worker *client_worker(unsigned index)
 {
     filchi_worker *worker = filchi_alloc_zeroed(&filchi_libc_allocator, sizeof(*worker));
     worker->index = index;
-    worker->cx.pool = pool;
-    worker->cx.worker = worker;
-    worker->cx.parker = &worker->parker;
-    MODEL_ASSERT(filchi_parker_init(&worker->parker));
-    client_deque(&worker->cx.forks);
+    worker->appetite = 1;
+    client_lane_make(worker, pool, CLIENT_RECORDS);
     client_deque(&worker->tasks);
-    filchi_rng_seed(&worker->cx.rng, index);
-    filchi_arena_init(&worker->cx.arena, &pool->config.allocator);
-    filchi_waiter_init(&worker->waiter, &worker->parker);
     model_name(worker, sizeof(*worker), index == 0 ? "worker0" : "worker1");
     return worker;
 }
@@ -79,7 +71,7 @@ static inline bool client_run_one(unsigned index)
     if (!filchi_pool_take_injected(pool, &job)) {
         return false;
     }
-    filchi_job_run(&pool->workers[index]->cx, &job);
+    filchi_job_run(pool->workers[index]->lane.cx, &job);
     return true;
 }
 

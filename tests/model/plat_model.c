@@ -160,6 +160,17 @@ bool filchi_wait_works(void)
     return true;
 }
 
+bool filchi_barrier_works(void)
+{
+    return true;
+}
+
+bool filchi_barrier(void)
+{
+    model_membarrier();
+    return true;
+}
+
 bool filchi_fork_watch(void)
 {
     return true;

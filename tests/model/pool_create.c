@@ -43,7 +43,7 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
     filchi_worker *worker = filchi_alloc_zeroed(&pool->config.allocator, sizeof(*worker));
     if (worker != NULL) {
         worker->index = index;
-        worker->cx.pool = pool;
+        worker->lane.pool = pool;
     }
     return worker;
 }
@@ -51,9 +51,9 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
 void filchi_worker_main(void *arg)
 {
     filchi_worker *worker = arg;
-    const filch_pool *pool = worker->cx.pool;
-    filchi_mutex_lock(&worker->cx.pool->gate);
-    filchi_mutex_unlock(&worker->cx.pool->gate);
+    const filch_pool *pool = worker->lane.pool;
+    filchi_mutex_lock(&worker->lane.pool->gate);
+    filchi_mutex_unlock(&worker->lane.pool->gate);
     if (!pool->given_up) {
         MODEL_ASSERT(worker->index < pool->worker_count);
         (void)model_ghost(1, 1);
@@ -62,7 +62,7 @@ void filchi_worker_main(void *arg)
 
 void filchi_worker_destroy(filchi_worker *worker)
 {
-    filchi_free(&worker->cx.pool->config.allocator, worker, sizeof(*worker));
+    filchi_free(&worker->lane.pool->config.allocator, worker, sizeof(*worker));
 }
 
 static void make(unsigned flags)

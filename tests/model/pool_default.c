@@ -32,7 +32,7 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
 {
     filchi_worker *worker = filchi_alloc_zeroed(&pool->config.allocator, sizeof(*worker));
     worker->index = index;
-    worker->cx.pool = pool;
+    worker->lane.pool = pool;
     (void)model_ghost(0, 1);
     return worker;
 }
@@ -40,8 +40,8 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
 void filchi_worker_main(void *arg)
 {
     filchi_worker *worker = arg;
-    filchi_mutex_lock(&worker->cx.pool->gate);
-    filchi_mutex_unlock(&worker->cx.pool->gate);
+    filchi_mutex_lock(&worker->lane.pool->gate);
+    filchi_mutex_unlock(&worker->lane.pool->gate);
 }
 
 void filchi_worker_destroy(filchi_worker *worker)

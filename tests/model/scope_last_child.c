@@ -67,9 +67,9 @@ static MODEL_FRAME void scope_of_stolen(filch_cx *cx)
 static void two_thieves(void)
 {
     client_lanes(3);
-    client_cx(0)->isolated = true; /* its end only waits: fewer steps */
+    (void)filchi_spi_isolate(client_cx(0), true); /* its end only waits: fewer steps */
     scope_of_stolen(client_cx(0));
-    client_cx(0)->isolated = false;
+    (void)filchi_spi_isolate(client_cx(0), false);
     model_join_all();
     client_free_lanes();
 }

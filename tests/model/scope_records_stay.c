@@ -60,7 +60,7 @@ static void used_again(void)
     scope_of_one(client_cx(0), 0);
     scope_of_one(client_cx(0), 1);
     model_join_all();
-    MODEL_ASSERT(filchi_arena_here(&client_cx(0)->arena).used == 0);
+    MODEL_ASSERT(filchi_arena_here(&client_lane(0)->arena).used == 0);
     client_free_lanes();
 }
 

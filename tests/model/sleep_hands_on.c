@@ -84,7 +84,7 @@ static filch_fork_handle handle;
 static void forker(void *arg)
 {
     (void)arg;
-    filch_fork(&pool->workers[0]->cx, &handle, forked, 1);
+    filch_fork(pool->workers[0]->lane.cx, &handle, forked, 1);
 }
 
 static void fork(void)

@@ -28,7 +28,7 @@ static filch_fork_handle handle;
 static void forker(void *arg)
 {
     (void)arg;
-    filch_fork(&pool->workers[0]->cx, &handle, forked, 1);
+    filch_fork(pool->workers[0]->lane.cx, &handle, forked, 1);
 }
 
 static void prepare(void)
@@ -48,10 +48,10 @@ static void finish(void)
 /* What join.c does, without its rounds of fruitless tries. */
 static void wait_for_latch(void)
 {
-    filch_item item;
+    filchi_work work = { NULL, NULL };
     filchi_worker *worker = pool->workers[1];
     while (!filchi_latch_is_set(&latch)) {
-        if (!filchi_steal_fork(worker, &item) && filchi_sleep_join(worker, &latch)) {
+        if (!filchi_steal_fork(worker, &work) && filchi_sleep_join(worker, &latch, &work)) {
             filchi_sleep_fork_search_end(pool);
         }
     }
@@ -71,10 +71,10 @@ static void by_latch(void)
 /* Until there is a fork, or an open loop; the latch is then free for the next sleep. */
 static void wait_for_fork(void)
 {
-    filch_item item;
+    filchi_work work = { NULL, NULL };
     filchi_worker *worker = pool->workers[1];
-    while (!filchi_steal_fork(worker, &item)) {
-        if (filchi_sleep_join(worker, &latch)) {
+    while (!filchi_steal_fork(worker, &work)) {
+        if (filchi_sleep_join(worker, &latch, &work)) {
             filchi_sleep_fork_search_end(pool);
         }
         MODEL_ASSERT(filchi_load_relaxed_uptr(&latch.state) == FILCHI_LATCH_OPEN);

@@ -61,7 +61,7 @@ static void fork_search(void)
     filch_fork_handle handle;
     prepare();
     (void)filchi_add_relaxed_u64(&pool->sleep.word, FILCHI_SLEEP_FORK_SEARCHING);
-    filch_fork(&pool->workers[0]->cx, &handle, forked, 1);
+    filch_fork(pool->workers[0]->lane.cx, &handle, forked, 1);
     MODEL_ASSERT(!woken(0) && !woken(1));
     post(NULL);
     MODEL_ASSERT(woken(1) && !woken(0));

@@ -10,7 +10,7 @@ static uint64_t input;
 
 static void last(filch_cx *cx, void *arg)
 {
-    MODEL_ASSERT(cx == &pool->workers[1]->cx && *(uint64_t *)arg == 5);
+    MODEL_ASSERT(filchi_lane_of(cx) == &pool->workers[1]->lane && *(uint64_t *)arg == 5);
     (void)model_ghost(0, 1);
     filchi_store_seq_cst_u32(&pool->stop, 1);
 }
@@ -36,7 +36,7 @@ static void post(void)
 {
     filchi_place place;
     start();
-    filchi_place_enter(&place, pool, &pool->workers[0]->cx);
+    filchi_place_enter(&place, pool, &pool->workers[0]->lane);
     input = 5;
     MODEL_ASSERT(filch_post(pool, last, &input, 0, NULL) == FILCH_OK);
     filchi_place_leave(&place);
@@ -55,7 +55,7 @@ static void fork(void)
     filch_fork_handle handle;
     start();
     input = 5;
-    filch_fork(&pool->workers[0]->cx, &handle, forked, (uintptr_t)&input);
+    filch_fork(pool->workers[0]->lane.cx, &handle, forked, (uintptr_t)&input);
     finish();
 }
 

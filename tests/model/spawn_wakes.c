@@ -9,7 +9,7 @@ static filchi_parker begun;
 
 static void child(filch_cx *cx, void *arg)
 {
-    MODEL_ASSERT(cx == client_cx(1));
+    MODEL_ASSERT(client_runs_on(cx, 1));
     filchi_unpark(&begun);
     *(uint64_t *)arg += 1;
 }
@@ -30,9 +30,9 @@ static void idle(void)
     client_lanes(2);
     MODEL_ASSERT(filchi_parker_init(&begun));
     (void)model_spawn(client_idle_worker, CLIENT_WORKER(1));
-    client_cx(0)->isolated = true; /* its end only waits */
+    (void)filchi_spi_isolate(client_cx(0), true); /* its end only waits */
     spawn_and_wait(client_cx(0));
-    client_cx(0)->isolated = false;
+    (void)filchi_spi_isolate(client_cx(0), false);
     model_join_all();
     client_free_lanes();
 }

@@ -67,7 +67,8 @@ static void *allocate(size_t bytes, size_t align, const void *pc)
         }
         return NULL;
     }
-    const size_t from = (state->used + align - 1) / align * align;
+    const uintptr_t next = (uintptr_t)state->start + state->used;
+    const size_t from = (next + align - 1) / align * align - (uintptr_t)state->start;
     if (bytes > RT_HEAP || from + bytes + REDZONE > RT_HEAP || state->blocks == BLOCKS) {
         model_fail("explorer: one execution allocates too much");
     }

@@ -345,6 +345,8 @@ static void membarrier(const void *pc)
     if (rt->tracing) {
         rt_trace(pc, "membarrier begins");
     }
+    rt_point(pc, false);
+    rt_full_fence(rt->self); /* what the caller did before comes before every fence it sends */
     for (unsigned i = 0; i < rt->threads; i++) {
         rt_point(pc, false);
         rt_full_fence(&rt->thread[i]);

@@ -145,29 +145,36 @@ static void quantile__few_tasks__the_right_one(void **state)
     assert_int_equal(filch_lengths_quantile(&lengths, 1), 9);
 }
 
+static void *test_region_memory(void)
+{
+    static _Alignas(FILCH_REGION_BYTES) unsigned char memory[FILCH_REGION_BYTES];
+    return memory;
+}
+
 /* Waits and tasks inside are no part of a length; nothing is counted twice or lost. */
 static void timing__tasks_inside_a_task__each_has_its_own_part(void **state)
 {
     static filchi_lengths lengths;
     static filchi_worker worker;
     (void)state;
-    worker.cx.worker = &worker;
+    worker.lane.worker = &worker;
+    filch_cx *cx = filchi_region_make(test_region_memory(), &worker.lane, NULL, 1)->records;
     worker.lengths = &lengths;
     filchi_timesheet_begin(&worker.time, FILCHI_BUSY, filchi_now());
-    const filchi_timing outer = filchi_timing_begin(&worker.cx);
+    const filchi_timing outer = filchi_timing_begin(cx);
     for (int i = 0; i < 3; i++) {
         filchi_timesheet_turn(&worker.time, FILCHI_SEARCHING);
         test_spin_ns(1000000);
         filchi_timesheet_turn(&worker.time, FILCHI_PARKED);
         test_spin_ns(1000000);
         filchi_timesheet_turn(&worker.time, FILCHI_BUSY);
-        const filchi_timing inner = filchi_timing_begin(&worker.cx);
-        const filchi_timing innermost = filchi_timing_begin(&worker.cx);
+        const filchi_timing inner = filchi_timing_begin(cx);
+        const filchi_timing innermost = filchi_timing_begin(cx);
         test_spin_ns(1000);
-        filchi_timing_end(&worker.cx, innermost);
-        filchi_timing_end(&worker.cx, inner);
+        filchi_timing_end(cx, innermost);
+        filchi_timing_end(cx, inner);
     }
-    filchi_timing_end(&worker.cx, outer);
+    filchi_timing_end(cx, outer);
     const uint64_t now = filchi_now();
     const uint64_t sum = filchi_load_relaxed_u64(&lengths.sum_ns);
     uint64_t tasks = 0;
