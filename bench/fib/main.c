@@ -5,8 +5,10 @@
  * stack and one CPU-time clock. Before anything is timed the results of all of them are compared,
  * also of the deque written by hand with a thief at work. Every timed run is checked too.
  *
- * Claims: filch_over_byhand (the exported call against the inlined deque) and byhand_over_locked
- * (the deque against its two locked instructions). */
+ * Claims: inline_over_plain (a fork compiled in, against two plain calls), filch_over_inline and
+ * void_over_inline (the exported call, and the form without results), filch_over_byhand (the exported
+ * call against an inlined deque) and byhand_over_locked (that deque against its two locked
+ * instructions). */
 #include "bench/fib/work.h"
 #include "bench/support/report.h"
 
@@ -20,7 +22,15 @@
 #define FIB_SHARED 0
 #endif
 
-enum { PLAIN, LOCKED, BYHAND, FILCH, FILCH_FORK, CONTESTANTS };
+enum { PLAIN, LOCKED, BYHAND, FILCH, FILCH_INLINE_PATH, FILCH_VOID, FILCH_FORK, CONTESTANTS };
+
+/* What an inlined fork may cost, in calls: the processor's share, and the compiler's. */
+#if defined(__clang__)
+#define INLINE_LIMIT 0.78
+#else
+#define INLINE_LIMIT 0.62
+#endif
+
 enum { CHECK_UP_TO = 18, CHECK_ROBBED = 24 };
 
 /* What a contestant runs with; the hooks of the measuring loop get it. */
@@ -44,10 +54,15 @@ static const struct {
     [LOCKED] = { "locked", fib_locked },
     [BYHAND] = { "byhand", fib_byhand },
     [FILCH] = { "filch", fib_filch_join2 },
+    [FILCH_INLINE_PATH] = { "inline", fib_filch_inline },
+    [FILCH_VOID] = { "void", fib_filch_void },
     [FILCH_FORK] = { "filch_fork", fib_filch_fork },
 };
 
 static const bench_ratio ratios[] = {
+    { "inline_over_plain", FILCH_INLINE_PATH, PLAIN, false, FIB_SHARED ? 0 : INLINE_LIMIT },
+    { "filch_over_inline", FILCH, FILCH_INLINE_PATH, false, FIB_SHARED ? 0 : 2.0 },
+    { "void_over_inline", FILCH_VOID, FILCH_INLINE_PATH, false, FIB_SHARED ? 0 : 2.0 },
     { "filch_over_byhand", FILCH, BYHAND, false, FIB_SHARED ? 0 : 1.2 },
     { "byhand_over_locked", BYHAND, LOCKED, false, FIB_SHARED ? 0 : 1.5 },
     { "filch_fork_over_byhand", FILCH_FORK, BYHAND, false, 0 },

@@ -33,13 +33,15 @@ static inline uint64_t fib_forks(unsigned n)
     return fib_value(n + 1) - 1;
 }
 
-/* One run. `cx` is the context of the worker all this runs on; only the last two use it. */
+/* One run. `cx` is the context of the worker all this runs on; only those of Filch use it. */
 typedef uintptr_t fib_fn(filch_cx *cx, uintptr_t n);
 
 uintptr_t fib_plain(filch_cx *cx, uintptr_t n);
 uintptr_t fib_locked(filch_cx *cx, uintptr_t n);
 uintptr_t fib_byhand(filch_cx *cx, uintptr_t n);
 uintptr_t fib_filch_join2(filch_cx *cx, uintptr_t n);
+uintptr_t fib_filch_inline(filch_cx *cx, uintptr_t n);
+uintptr_t fib_filch_void(filch_cx *cx, uintptr_t n);
 uintptr_t fib_filch_fork(filch_cx *cx, uintptr_t n);
 
 /* The same code as fib_byhand with a second thread that steals all it can. Not a contestant: it

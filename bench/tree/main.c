@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PLAIN, FILCH_1, FILCH_2, CONTESTANTS };
+enum { PLAIN, FILCH_1, INLINE_1, FILCH_2, CONTESTANTS };
 
 /* What a contestant runs with; the hooks of the measuring loop get it. */
 typedef struct tree_run {
@@ -35,6 +35,7 @@ typedef struct tree_bench {
 
 static const bench_ratio ratios[] = {
     { "filch_1_over_plain_cpu", FILCH_1, PLAIN, false, 0 },
+    { "inline_1_over_plain_cpu", INLINE_1, PLAIN, false, 1.15 },
     { "filch_2_over_filch_1_wall", FILCH_2, FILCH_1, true, 0 },
     { "filch_2_over_plain_wall", FILCH_2, PLAIN, true, 0 },
 };
@@ -49,6 +50,12 @@ static bool run_filch_1(void *arg)
 {
     const tree_run *run = arg;
     return tree_filch(run->cx, (uintptr_t)run->root) == run->expected;
+}
+
+static bool run_inline_1(void *arg)
+{
+    const tree_run *run = arg;
+    return tree_inline(run->cx, (uintptr_t)run->root) == run->expected;
 }
 
 static bool run_filch_2(void *arg)
@@ -80,6 +87,7 @@ static void bench_root(filch_cx *cx, void *arg)
     const measure_contestant contestants[CONTESTANTS] = {
         [PLAIN] = { .name = "plain", .run = run_plain, .arg = &bench->run },
         [FILCH_1] = { .name = "filch, 1 worker", .run = run_filch_1, .arg = &bench->run },
+        [INLINE_1] = { .name = "inline, 1 worker", .run = run_inline_1, .arg = &bench->run },
         [FILCH_2] = { .name = "filch, 2 workers",
                       .run = run_filch_2,
                       .wall_only = true,

@@ -32,5 +32,6 @@ uint64_t tree_plain(const tree_node *root);
 
 /* As a root of the pool: takes a node, gives a sum, both as words. */
 uintptr_t tree_filch(filch_cx *cx, uintptr_t root);
+uintptr_t tree_inline(filch_cx *cx, uintptr_t root);
 
 #endif

@@ -3,6 +3,7 @@
  * are filch_join2_word, some a scope, a loop a loop, a sum a reduction, a post filch_submit. */
 #include "bench/grid/contestants.h"
 
+#define FILCH_INLINE
 #include <filch/filch.h>
 
 #include <stdlib.h>
