@@ -5,8 +5,8 @@
  * if nobody took it. The owner runs its newest child first, a thief takes the oldest. A join that
  * has to wait runs other forks meanwhile, at most 32 on top of one another and only while half of
  * the worker's stack is left; it never runs a detached task. So a task may start with half of the
- * stack: one that needs more needs a pool with larger stacks. Inside the body of a loop a join is
- * isolated: it only waits.
+ * stack: one that needs more needs a pool with larger stacks. Inside the body of a loop, or of
+ * filch_isolate, a join is isolated: it only waits.
  *
  * Cost:    define FILCH_INLINE before this header, and filch_join2 and filch_join2_word are compiled
  *          into the caller: a few plain stores and compares. Every file of a program may choose; such
@@ -74,6 +74,11 @@ typedef struct filch_scope {
 FILCH_API void filch_scope_begin(filch_cx *cx, filch_scope *scope);
 FILCH_API void filch_spawn(filch_cx *cx, filch_scope *scope, filch_fn *fn, void *arg);
 FILCH_API void filch_scope_end(filch_cx *cx, filch_scope *scope);
+
+/* Call fn(cx, arg) so that no wait in it, nor in what it forks, runs anything but what is waited for:
+ * a join whose child was stolen only waits. So it may hold a lock that other tasks want: no task can
+ * be started on top of it and block on that lock. The bodies of loops run like this always. */
+FILCH_API void filch_isolate(filch_cx *cx, filch_fn *fn, void *arg);
 
 FILCH_END_DECLS
 

@@ -66,6 +66,15 @@ uintptr_t filch_priv_run_closure(filch_cx *cx, uintptr_t closure)
     return 0;
 }
 
+void filch_isolate(filch_cx *cx, filch_fn *fn, void *arg)
+{
+    FILCHI_RULE(cx != NULL && fn != NULL, "isolate needs a context and a function");
+    filchi_lane *lane = filchi_lane_own(cx);
+    const bool before = filchi_lane_isolate(lane, cx, true);
+    fn(cx, arg);
+    (void)filchi_lane_isolate(lane, cx, before);
+}
+
 /* A handle holds the record, or 0 and the result of a child that ran at once; debug builds: the lane
  * that it is outstanding on. */
 void filch_fork(filch_cx *cx, filch_fork_handle *handle, filch_word_fn *fn, uintptr_t arg)

@@ -3,6 +3,8 @@
  * with a status, and the pool goes on. And what a task can ask about where it is. */
 #include "support/pool.h"
 
+#include <sched.h>
+
 static const unsigned worker_counts[] = { 1, 2, 4 };
 
 typedef struct nest {
@@ -253,6 +255,85 @@ static void default_pool__asked_again__the_same_and_cannot_be_destroyed(void **s
     assert_int_equal(atomic_load(&runs), 2);
 }
 
+/* Tasks that hold a lock over a join whose child is stolen: nothing may be started meanwhile that
+ * wants the lock too. */
+typedef struct locked {
+    pthread_mutex_t lock; /* tells when its own thread locks it again */
+    atomic_uint done;
+} locked;
+
+typedef struct lock_family {
+    locked *shared;
+    atomic_uint child_began;
+} lock_family;
+
+/* Not for ever: the other workers may all be waiting for the lock. */
+static void await_child(filch_cx *cx, void *arg)
+{
+    const lock_family *pair = arg;
+    (void)cx;
+    for (int i = 0; i < 200 && atomic_load(&pair->child_began) == 0; i++) {
+        sched_yield();
+    }
+}
+
+static void be_stolen(filch_cx *cx, void *arg)
+{
+    lock_family *pair = arg;
+    (void)cx;
+    atomic_store(&pair->child_began, 1);
+    for (int i = 0; i < 20; i++) {
+        sched_yield(); /* the parent looks around meanwhile */
+    }
+}
+
+static void join_stolen_child(filch_cx *cx, void *arg)
+{
+    filch_join2(cx, await_child, arg, be_stolen, arg);
+}
+
+static void hold_lock(filch_cx *cx, void *arg)
+{
+    locked *shared = arg;
+    lock_family pair = { .shared = shared };
+    if (pthread_mutex_lock(&shared->lock) != 0) {
+        TEST_FAIL("a task was started on a stack that holds the lock");
+        return;
+    }
+    filch_isolate(cx, join_stolen_child, &pair);
+    TEST_CHECK(pthread_mutex_unlock(&shared->lock) == 0);
+    atomic_fetch_add(&shared->done, 1);
+}
+
+enum { LOCKED_TASKS = 64 };
+
+static void hold_lock_many_times(filch_cx *cx, void *arg)
+{
+    filch_scope scope;
+    filch_scope_begin(cx, &scope);
+    for (int i = 0; i < LOCKED_TASKS; i++) {
+        filch_spawn(cx, &scope, hold_lock, arg);
+    }
+    filch_scope_end(cx, &scope);
+}
+
+static void isolate__lock_held_over_a_join__nothing_else_is_started(void **state)
+{
+    pthread_mutexattr_t attributes;
+    locked shared = { .done = 0 };
+    filch_pool *pool = test_pool_make(4);
+    (void)state;
+    assert_int_equal(pthread_mutexattr_init(&attributes), 0);
+    assert_int_equal(pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK), 0);
+    assert_int_equal(pthread_mutex_init(&shared.lock, &attributes), 0);
+    test_pool_run(pool, hold_lock_many_times, &shared);
+    assert_int_equal(atomic_load(&shared.done), LOCKED_TASKS);
+    assert_int_equal(pthread_mutex_destroy(&shared.lock), 0);
+    assert_int_equal(pthread_mutexattr_destroy(&attributes), 0);
+    test_pool_close(pool);
+    test_assert_clean();
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
@@ -262,6 +343,7 @@ int main(void)
         cmocka_unit_test(run__on_another_pool_from_a_worker__waits_for_it),
         cmocka_unit_test(pool__lives_within_a_task_of_another__ends_there),
         cmocka_unit_test(here__in_tasks_and_outside__tells_the_lane),
+        cmocka_unit_test(isolate__lock_held_over_a_join__nothing_else_is_started),
         cmocka_unit_test(default_pool__asked_again__the_same_and_cannot_be_destroyed),
     };
     test_begin(120);

@@ -180,6 +180,46 @@ static void fork__without_barrier__taken_when_its_worker_looks_up(void **state)
     assert_true(stats.total.forks_offered > 0);
 }
 
+/* Children that their parent only spawns: whatever is full of them is offered, the rest is taken by
+ * force, one by one. */
+typedef struct brood {
+    atomic_uint ran;
+    unsigned count;
+} brood;
+
+static void count_child(filch_cx *cx, void *arg)
+{
+    (void)cx;
+    atomic_fetch_add(&((brood *)arg)->ran, 1);
+}
+
+static void spawn_only(filch_cx *cx, void *arg)
+{
+    brood *b = arg;
+    filch_scope scope;
+    filch_scope_begin(cx, &scope);
+    for (unsigned i = 0; i < b->count; i++) {
+        filch_spawn(cx, &scope, count_child, b);
+    }
+    test_await(&b->ran, b->count);
+    filch_scope_end(cx, &scope);
+}
+
+static void spawn__all_children_stolen__the_end_sees_all(void **state)
+{
+    (void)state;
+    if (!filchi_barrier_works()) {
+        print_message("skipped: the system has no membarrier\n");
+        skip();
+    }
+    filch_pool *pool = test_pool_make(3);
+    brood b = { .count = (unsigned)test_count(200000, 20000) };
+    test_pool_run(pool, spawn_only, &b);
+    assert_int_equal(atomic_load(&b.ran), b.count);
+    assert_int_equal(test_pool_stats(pool).total.forks_stolen, b.count);
+    test_pool_close(pool);
+}
+
 /* With forks outstanding, and with the context of a task further out: not the first free record. */
 static uintptr_t from_outside(filch_cx *cx, uintptr_t outer)
 {
@@ -228,6 +268,7 @@ int main(void)
         cmocka_unit_test(join2__deeper_than_a_region__results_come_back),
         cmocka_unit_test(fork__its_worker_never_looks_up__taken_by_force),
         cmocka_unit_test(fork__without_barrier__taken_when_its_worker_looks_up),
+        cmocka_unit_test(spawn__all_children_stolen__the_end_sees_all),
         cmocka_unit_test(join2__below_outstanding_forks__finds_a_free_record),
         cmocka_unit_test(create__another_inline_path__refused),
     };
