@@ -33,7 +33,7 @@ typedef struct filch_worker_stats {
     uint64_t forks_forced;    /* of forks_stolen: taken although they were not offered */
     uint64_t barriers;        /* calls of membarrier(2), before it went to sleep */
     uint64_t loops_joined;    /* times this worker joined a loop of another thread */
-    uint64_t steals_won;      /* items taken from another worker's deques */
+    uint64_t steals_won;      /* forks and detached tasks taken from other workers */
     uint64_t steals_lost;     /* races for an item lost to somebody else */
     uint64_t steals_empty;    /* looks at a victim that had nothing */
     uint64_t parks;           /* times it went to sleep */

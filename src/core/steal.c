@@ -14,21 +14,21 @@ uint32_t filchi_steal_victim(filchi_rng *rng, uint32_t workers, uint32_t self)
     return other < self ? other : other + 1;
 }
 
-static void count_try(filchi_worker *thief, bool got, bool lost)
+static void count_failure(filchi_worker *thief, bool lost)
 {
-    filchi_counters_add(&thief->counters, got    ? FILCHI_COUNT_STEALS_WON
-                                          : lost ? FILCHI_COUNT_STEALS_LOST
-                                                 : FILCHI_COUNT_STEALS_EMPTY);
+    filchi_counters_add(&thief->counters,
+                        lost ? FILCHI_COUNT_STEALS_LOST : FILCHI_COUNT_STEALS_EMPTY);
 }
 
 static bool steal_task_from(filchi_worker *thief, filchi_worker *victim, filchi_work *out_work)
 {
     filch_item item;
     const filch_steal_result result = filchi_deque_steal(&victim->tasks, &item);
-    count_try(thief, result == FILCH_STEAL_GOT, result == FILCH_STEAL_LOST);
     if (result != FILCH_STEAL_GOT) {
+        count_failure(thief, result == FILCH_STEAL_LOST);
         return false;
     }
+    filchi_counters_add(&thief->counters, FILCHI_COUNT_STEALS_WON);
     *out_work = filchi_item_work(item);
     return true;
 }
@@ -52,9 +52,8 @@ static void adapt_appetite(filchi_worker *thief)
 
 static void take_loot(filchi_worker *thief, filchi_work *out_work)
 {
-    for (uint32_t i = 0; i < thief->loot.count; i++) {
-        filchi_counters_add(&thief->counters, FILCHI_COUNT_FORKS_STOLEN);
-    }
+    filchi_counters_add_many(&thief->counters, FILCHI_COUNT_STEALS_WON, thief->loot.count);
+    filchi_counters_add_many(&thief->counters, FILCHI_COUNT_FORKS_STOLEN, thief->loot.count);
     adapt_appetite(thief);
     *out_work = (filchi_work){ filchi_loot_run, &thief->loot };
 }
@@ -62,8 +61,8 @@ static void take_loot(filchi_worker *thief, filchi_work *out_work)
 static bool steal_fork_from(filchi_worker *thief, filchi_worker *victim, filchi_work *out_work)
 {
     const filchi_take got = filchi_lane_steal(&victim->lane, thief->appetite, &thief->loot);
-    count_try(thief, got == FILCHI_TAKE_GOT, got == FILCHI_TAKE_LOST);
     if (got != FILCHI_TAKE_GOT) {
+        count_failure(thief, got == FILCHI_TAKE_LOST);
         return false;
     }
     take_loot(thief, out_work);
@@ -187,8 +186,8 @@ static filchi_take force(filchi_worker *thief, filchi_worker *victim, filchi_sig
     const filchi_take got = filchi_region_force(sighting.region, sighting.taken, &thief->loot);
     if (got == FILCHI_TAKE_GOT) {
         filchi_loot_complete(&thief->loot);
-        filchi_counters_add(&thief->counters, FILCHI_COUNT_FORKS_FORCED);
         take_loot(thief, out_work);
+        filchi_counters_add(&thief->counters, FILCHI_COUNT_FORKS_FORCED);
     }
     return got;
 }

@@ -29,11 +29,17 @@ typedef struct filchi_counters {
     filchi_atomic_u64 values[FILCHI_COUNTERS];
 } filchi_counters;
 
-static inline void filchi_counters_add(filchi_counters *counters, filchi_counter which)
+static inline void filchi_counters_add_many(filchi_counters *counters, filchi_counter which,
+                                            uint64_t count)
 {
     filchi_atomic_u64 *value = &counters->values[which];
     /* relaxed: one writer; readers want a moment's view */
-    filchi_store_relaxed_u64(value, filchi_load_relaxed_u64(value) + 1);
+    filchi_store_relaxed_u64(value, filchi_load_relaxed_u64(value) + count);
+}
+
+static inline void filchi_counters_add(filchi_counters *counters, filchi_counter which)
+{
+    filchi_counters_add_many(counters, which, 1);
 }
 
 static inline void filchi_counters_take_back(filchi_counters *counters, filchi_counter which)
