@@ -10,14 +10,17 @@
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#define FILCH_INLINE
 #include <filch/filch.h>
 
 enum {
-    FIB_N = 24, /* 75,024 joins: long enough for every worker to wake up and steal */
+    FIB_N = 30, /* 1.3 million joins: long enough for every worker to wake up and steal */
+    FIB_RESULT = 832040,
     LOOP_N = 1 << 22,
     POSTS = 2000,  /* more than the injector holds, so that it fills up */
     POSTS_EACH = 2 /* what each of them posts in turn */
@@ -40,7 +43,10 @@ static const counter counters[] = {
     COUNTER(tasks_inline, "run inside their own post"),
     COUNTER(tasks_posted, "accepted from its own tasks"),
     COUNTER(injected_taken, "taken from the injector"),
+    COUNTER(forks_offered, "offered forks when asked"),
     COUNTER(forks_stolen, "forks taken from others"),
+    COUNTER(forks_forced, "of these: not offered"),
+    COUNTER(barriers, "membarriers before a sleep"),
     COUNTER(loops_joined, "joined a loop of another"),
     COUNTER(steals_won, "steals: got an item"),
     COUNTER(steals_lost, "steals: lost the race"),
@@ -77,6 +83,7 @@ typedef struct snapshot {
     filch_worker_stats *workers; /* sum.workers of them */
     filch_lengths *lengths;      /* NULL: not asked for */
     filch_shutdown_report report;
+    uint64_t idle_bytes; /* touched by a worker that has had nothing to do; 0: not known */
     bool results_right;
     bool adds_up;
 } snapshot;
@@ -156,7 +163,7 @@ static filch_status run_workload(filch_pool *pool, workload *work)
 static bool results_are_right(const workload *work)
 {
     const uint64_t tasks = atomic_load_explicit(&work->tasks_seen, memory_order_relaxed);
-    return work->fib == 46368 && work->loop_sum == sum_up(0, LOOP_N) &&
+    return work->fib == FIB_RESULT && work->loop_sum == sum_up(0, LOOP_N) &&
            tasks == (uint64_t)POSTS * (1 + POSTS_EACH);
 }
 
@@ -215,6 +222,48 @@ static filch_status measure(filch_pool *pool, snapshot *snap)
     snap->adds_up = counts_add_up(snap);
     free(work.slot_sums);
     return status;
+}
+
+/* Resident memory of this process; 0: the system does not say. */
+static uint64_t resident_bytes(void)
+{
+    FILE *const file = fopen("/proc/self/smaps_rollup", "re");
+    unsigned long kib = 0;
+    char line[256];
+    while (file != NULL && kib == 0 && fgets(line, sizeof line, file) != NULL) {
+        (void)sscanf(line, "Rss: %lu kB", &kib);
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return (uint64_t)kib * 1024;
+}
+
+enum { IDLE_WORKERS = 32 };
+
+static void wait_until_parked(const filch_pool *pool)
+{
+    filch_stats stats = FILCH_STATS_INIT;
+    do {
+        sched_yield();
+    } while (filch_stats_read(pool, &stats) == FILCH_OK && stats.total.parks < stats.workers);
+}
+
+/* What a worker costs that has never had any work, its stack and its share of the pool included. */
+static uint64_t measure_idle_worker(void)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    filch_pool *pool = NULL;
+    config.workers = IDLE_WORKERS;
+    const uint64_t before = resident_bytes();
+    if (before == 0 || filch_pool_create(&config, &pool) != FILCH_OK) {
+        return 0;
+    }
+    wait_until_parked(pool);
+    const uint64_t after = resident_bytes();
+    const unsigned workers = filch_pool_workers(pool);
+    (void)filch_pool_destroy(pool);
+    return after > before ? (after - before) / workers : 0;
 }
 
 static void print_json_worker(json *j, const char *key, const filch_worker_stats *stats)
@@ -277,6 +326,9 @@ static void print_json(const snapshot *snap)
     json_number(&j, "workers_asked", sum->workers_asked);
     json_number(&j, "queue_tasks", sum->queue_tasks);
     json_text(&j, "park_backend", sum->park_backend);
+    json_text(&j, "fork_backend", sum->fork_backend);
+    json_number(&j, "bytes_per_fork", sizeof(filch_cx));
+    json_number(&j, "bytes_per_idle_worker", snap->idle_bytes);
     json_number(&j, "accepted", sum->accepted);
     json_number(&j, "refused", sum->refused);
     json_number(&j, "pending", sum->pending);
@@ -371,9 +423,11 @@ static void print_table(const snapshot *snap)
     if (columns > NAME_WIDTH + 2 * COLUMN_WIDTH) {
         per_block = (columns - NAME_WIDTH - COLUMN_WIDTH) / COLUMN_WIDTH;
     }
-    printf("filch %s: %u worker%s (%u asked for), injector of %zu tasks, sleep by %s\n\n",
+    printf("filch %s: %u worker%s (%u asked for), injector of %zu tasks, sleep by %s\n",
            filch_version(), sum->workers, cli_plural(sum->workers), sum->workers_asked,
            sum->queue_tasks, sum->park_backend);
+    printf("forks taken by %s, %zu bytes each; an idle worker takes %" PRIu64 " KiB\n\n",
+           sum->fork_backend, sizeof(filch_cx), snap->idle_bytes / 1024);
     for (unsigned first = 0; first < sum->workers; first += per_block) {
         const unsigned left = sum->workers - first;
         print_block(snap, first, left < per_block ? left : per_block);
@@ -407,7 +461,8 @@ static int run_and_print(unsigned workers, bool with_lengths, cli_form form)
     if (status != FILCH_OK) {
         return cli_trouble("stats", "cannot create a pool: %s", filch_strerror(status));
     }
-    snapshot snap = { .lengths = with_lengths ? &lengths : NULL };
+    snapshot snap = { .lengths = with_lengths ? &lengths : NULL,
+                      .idle_bytes = measure_idle_worker() };
     status = measure(pool, &snap);
     (void)filch_pool_destroy(pool);
     int code = snap.results_right && snap.adds_up ? CLI_OK : CLI_FAILED;
