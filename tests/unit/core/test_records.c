@@ -216,7 +216,8 @@ static void spawn__all_children_stolen__the_end_sees_all(void **state)
     brood b = { .count = (unsigned)test_count(200000, 20000) };
     test_pool_run(pool, spawn_only, &b);
     assert_int_equal(atomic_load(&b.ran), b.count);
-    assert_int_equal(test_pool_stats(pool).total.forks_stolen, b.count);
+    /* at least once each: what was stolen in a batch may be stolen again */
+    assert_true(test_pool_stats(pool).total.forks_stolen >= b.count);
     test_pool_close(pool);
 }
 
