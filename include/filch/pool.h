@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pools: their life, their roots, and what they do at shutdown, fork, exit and dlclose.
  *
- * A pool is a set of workers (threads). Each owns two Chase-Lev deques: forks, and detached
+ * A pool is a set of workers (threads). Each owns its outstanding forks and a Chase-Lev deque of detached
  * tasks; foreign threads (all that are not workers of this pool) hand work in through one bounded
  * queue, the injector. An idle worker steals from random victims, then parks and uses no CPU.
  *

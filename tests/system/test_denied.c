@@ -137,11 +137,35 @@ static void create__other_calls_denied__works(void **state)
         { SYS_sched_getaffinity, ENOSYS, -1, FILCH_OK },
         { SYS_sched_yield, EPERM, -1, FILCH_OK },
         { SYS_madvise, EPERM, -1, FILCH_OK },
-        { SYS_membarrier, EPERM, -1, FILCH_OK }, /* not used */
         { SYS_brk, ENOMEM, SYS_getrandom, FILCH_OK },
     };
     (void)state;
     expect_all(rows, TEST_CASES(rows));
+}
+
+/* From the start, or as a filter that comes while a pool is at work: then nothing is taken by force
+ * any more, and the pool goes on. */
+static void without_membarrier(void *arg)
+{
+    filch_pool *pool = NULL;
+    filch_stats stats = FILCH_STATS_INIT;
+    const filch_pool_config config = with_workers(WORKERS);
+    const bool late = *(bool *)arg;
+    TEST_CHILD_CHECK(late || test_deny(SYS_membarrier, EPERM));
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
+    TEST_CHILD_CHECK(!late || test_deny(SYS_membarrier, EPERM));
+    TEST_CHILD_CHECK(filch_stats_read(pool, &stats) == FILCH_OK);
+    TEST_CHILD_CHECK(late || strcmp(stats.fork_backend, "polled") == 0);
+    expect_works(pool);
+}
+
+static void create__membarrier_denied__works_without(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        bool late = i != 0;
+        test_assert_child_ok(without_membarrier, &late);
+    }
 }
 
 static void without_affinity(void *arg)
@@ -171,6 +195,7 @@ int main(void)
         cmocka_unit_test(create__futex_denied__system_and_nothing_left),
         cmocka_unit_test(create__threads_denied__thread_and_nothing_left),
         cmocka_unit_test(create__other_calls_denied__works),
+        cmocka_unit_test(create__membarrier_denied__works_without),
         cmocka_unit_test(create__affinity_denied__as_many_workers_as_before),
     };
     if (TEST_UNDER_ASAN || TEST_UNDER_TSAN) {
