@@ -117,7 +117,7 @@ static bool last_look(filchi_worker *worker, filchi_work *out_work)
 }
 
 /* How long this worker shall nap before it sleeps for good: not at all, if the last wake was worth its
- * price, if another one naps, or if there is nobody to wake it in vain. */
+ * price, or if there is nobody to wake it in vain. */
 static uint64_t nap_due(filchi_worker *worker)
 {
     const uint64_t busy_ns = worker->time.watches[FILCHI_BUSY].value; /* it stands: we search */
