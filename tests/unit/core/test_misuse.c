@@ -135,16 +135,16 @@ static void join_never_forked(filch_cx *cx, void *arg)
 
 typedef struct foreign_join {
     filch_fork_handle theirs;
-    atomic_uint begun;
-    atomic_uint over;
+    atomic_uint forked;
+    atomic_uint over; /* never */
     unsigned owner;
 } foreign_join;
 
 static uintptr_t join_theirs(filch_cx *cx, uintptr_t word)
 {
     foreign_join *f = (foreign_join *)word;
-    atomic_store(&f->begun, 1);
     if (filch_cx_worker(cx) != f->owner) {
+        test_await(&f->forked, 1);
         (void)filch_join(cx, &f->theirs);
     }
     return 0;
@@ -157,6 +157,7 @@ static void join_of_another_lane(filch_cx *cx, void *arg)
     (void)arg;
     filch_fork(cx, &bait, join_theirs, (uintptr_t)&f);
     filch_fork(cx, &f.theirs, nop_word, 1);
+    atomic_store(&f.forked, 1);
     test_await(&f.over, 1);
 }
 
