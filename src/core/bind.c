@@ -45,12 +45,11 @@ static void copy_ranks(filchi_cpu_spot *spots, size_t i)
 
 static int compare(const unsigned a[KEYS], const unsigned b[KEYS])
 {
-    for (int i = 0; i < KEYS; i++) {
-        if (a[i] != b[i]) {
-            return a[i] < b[i] ? -1 : 1;
-        }
+    int i = 0;
+    while (i < KEYS - 1 && a[i] == b[i]) {
+        i++;
     }
-    return 0;
+    return a[i] < b[i] ? -1 : 1; /* the last, the number of the CPU, is never the same */
 }
 
 static int by_nearness(const void *left, const void *right)

@@ -42,9 +42,6 @@ filch_status filchi_deque_init(filch_deque *deque, size_t capacity, size_t max_c
                                const filch_allocator *allocator);
 void filchi_deque_fini(filch_deque *deque);
 
-/* A deque without memory: every push fails with FILCH_E_FULL. Needs no fini. */
-void filchi_deque_init_closed(filch_deque *deque);
-
 /* Make room for one more item: look at the present top, then grow. */
 FILCHI_COLD filch_status filchi_deque_make_room(filch_deque *deque);
 

@@ -51,14 +51,6 @@ filch_status filchi_deque_init(filch_deque *deque, size_t capacity, size_t max_c
     return FILCH_OK;
 }
 
-void filchi_deque_init_closed(filch_deque *deque)
-{
-    /* never written: a push finds no room, a pop no item */
-    static filchi_deque_buf no_room = { .capacity = 0 };
-    memset(deque, 0, sizeof(*deque));
-    filchi_store_relaxed_uptr(&deque->buf, (uintptr_t)&no_room);
-}
-
 void filchi_deque_fini(filch_deque *deque)
 {
     filchi_deque_buf *buf = filchi_deque_own_buf(deque);

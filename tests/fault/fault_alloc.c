@@ -214,6 +214,44 @@ static void expect_survives(scenario_fn *scenario)
     }
 }
 
+/* A loop by a foreign thread needs no memory of its own, but one inside the body of another does. */
+typedef struct nested_loops {
+    filch_pool *pool;
+    test_allocator *memory;
+    filch_status status;
+    bool failed;
+} nested_loops;
+
+static void loop_in_loop(filch_cx *cx, void *ctx, filch_range range)
+{
+    nested_loops *loops = ctx;
+    (void)cx;
+    (void)range;
+    test_allocator_fail(loops->memory, 1, true);
+    loops->status = filch_for_on(loops->pool, INDICES, count_range, NULL, NULL);
+    loops->failed = test_allocator_has_failed(loops->memory);
+    test_allocator_fail(loops->memory, 0, false);
+}
+
+static void for_on__inside_a_loop_without_memory__nomem(void **state)
+{
+    test_allocator memory;
+    filch_pool_config config = config_for(&memory);
+    filch_loop alone = FILCH_LOOP_INIT;
+    nested_loops loops = { .memory = &memory };
+    (void)state;
+    alone.participants = 1; /* the body runs here */
+    loops.pool = test_pool_make_as(&config);
+    memset(&the_tally, 0, sizeof(the_tally));
+    assert_int_equal(filch_for_on(loops.pool, 1, loop_in_loop, &loops, &alone), FILCH_OK);
+    assert_int_equal(loops.status, FILCH_E_NOMEM);
+    assert_true(loops.failed);
+    assert_int_equal(filch_for_on(loops.pool, INDICES, count_range, NULL, NULL), FILCH_OK);
+    expect_each_index_once();
+    test_pool_close(loops.pool);
+    test_allocator_assert_balanced(&memory);
+}
+
 static void create__kth_allocation_fails__nomem_and_nothing_left(void **state)
 {
     unsigned long k = 0;
@@ -284,6 +322,7 @@ static void for_on__kth_allocation_fails__each_index_once(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {
+        cmocka_unit_test(for_on__inside_a_loop_without_memory__nomem),
         cmocka_unit_test(create__kth_allocation_fails__nomem_and_nothing_left),
         cmocka_unit_test(post__kth_allocation_fails__status_and_no_task_lost),
         cmocka_unit_test(post__in_a_task_kth_allocation_fails__no_task_lost),
