@@ -145,20 +145,16 @@ static void quantile__few_tasks__the_right_one(void **state)
     assert_int_equal(filch_lengths_quantile(&lengths, 1), 9);
 }
 
-static void *test_region_memory(void)
-{
-    static _Alignas(FILCH_REGION_BYTES) unsigned char memory[FILCH_REGION_BYTES];
-    return memory;
-}
-
 /* Waits and tasks inside are no part of a length; nothing is counted twice or lost. */
 static void timing__tasks_inside_a_task__each_has_its_own_part(void **state)
 {
     static filchi_lengths lengths;
     static filchi_worker worker;
     (void)state;
+    void *memory = aligned_alloc(FILCH_REGION_BYTES, FILCH_REGION_BYTES);
+    assert_non_null(memory);
     worker.lane.worker = &worker;
-    filch_cx *cx = filchi_region_make(test_region_memory(), &worker.lane, NULL, 1)->records;
+    filch_cx *cx = filchi_region_make(memory, &worker.lane, NULL, 1)->records;
     worker.lengths = &lengths;
     filchi_timesheet_begin(&worker.time, FILCHI_BUSY, filchi_now());
     const filchi_timing outer = filchi_timing_begin(cx);
@@ -185,6 +181,7 @@ static void timing__tasks_inside_a_task__each_has_its_own_part(void **state)
     assert_int_equal(sum, lengths.inner_ns); /* of the whole outermost task */
     assert_true(sum >= 3000);
     assert_true(sum <= filchi_stopwatch_read(&worker.time.watches[FILCHI_BUSY], now));
+    free(memory);
 }
 
 /* Whole pools. */
