@@ -4,7 +4,7 @@
 PRESET ?= release
 build = build/$(PRESET)
 
-.PHONY: all run check deps deps-bench perf perf-gate perf-baseline stress model mutants coverage valgrind cross fuzz format install clean help
+.PHONY: all run check deps deps-bench perf perf-gate perf-baseline stress model mutants coverage valgrind cross matrix fuzz format install clean help
 
 all: ## build build/release (PRESET=debug, asan, tsan ... for another one)
 	@./scripts/build.sh '$(PRESET)'
@@ -53,6 +53,10 @@ valgrind: ## unit and stress tests, scaled down, under memcheck
 
 cross: ## build for aarch64 and riscv64, and test under qemu
 	@./scripts/check_cross.sh
+
+matrix: ## build every supported way, and try each
+	@./scripts/build.sh release
+	@ctest --test-dir build/release -R '^check_matrix$$' --output-on-failure
 
 fuzz: ## fuzz the readers of system files, all targets at once (MINUTES=10, KEEP=yes: keep inputs)
 	@./scripts/fuzz.py --minutes '$(or $(MINUTES),10)' $(if $(KEEP),--keep)

@@ -99,6 +99,7 @@ static void use_fork(filch_pool *pool, filch_cx *cx)
     filch_pair pair = filch_join2_word(cx, use_word, 1, use_word, pool != NULL);
     uintptr_t value;
     filch_join2(cx, use_fn, &pair, use_fn, NULL);
+    filch_isolate(cx, use_fn, NULL);
     (void)filch_run_word(pool, use_word, 1, &value);
     filch_fork(cx, &handle, use_word, 1);
     (void)filch_join(cx, &handle);
