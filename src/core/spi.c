@@ -98,20 +98,22 @@ filch_status filchi_guest_enter(filchi_guest *guest, filch_pool *pool)
     if (!filchi_parker_init(&guest->parker)) {
         return FILCH_E_NOMEM;
     }
-    filchi_lane *lane = &guest->lane;
-    memset(lane, 0, sizeof(*lane));
-    lane->parker = &guest->parker;
-    void *memory = take_memory(pool);
-    if (memory == NULL) {
-        filchi_parker_destroy(&guest->parker);
-        return FILCH_E_NOMEM;
-    }
-    filchi_lane_init(lane, pool, memory, GUEST_RECORDS);
     if (!filchi_pool_caller_enter(pool)) {
-        give_memory(pool, memory);
         filchi_parker_destroy(&guest->parker);
         return FILCH_E_CLOSED;
     }
+    /* only a thread that is inside may touch the pool: it may be about to be destroyed */
+    void *memory = take_memory(pool);
+    if (memory == NULL) {
+        filchi_pool_task_ended(pool);
+        filchi_pool_caller_exit(pool);
+        filchi_parker_destroy(&guest->parker);
+        return FILCH_E_NOMEM;
+    }
+    filchi_lane *lane = &guest->lane;
+    memset(lane, 0, sizeof(*lane));
+    lane->parker = &guest->parker;
+    filchi_lane_init(lane, pool, memory, GUEST_RECORDS);
     filchi_rng_seed(&lane->rng, pool->worker_count);
     /* the loop's body must not be interrupted on the thread's own lane either */
     filchi_lane *own = filchi_place_own_lane();
