@@ -29,6 +29,37 @@ static inline uintptr_t client_nothing(filch_cx *cx, uintptr_t n)
     return n;
 }
 
+/* Two forks, each of which runs once, whoever runs it. */
+static MODEL_FRAME void client_two_forks(filch_cx *cx)
+{
+    filch_fork_handle older;
+    filch_fork_handle newer;
+    filch_fork(cx, &older, client_count, 0);
+    filch_fork(cx, &newer, client_count, 1);
+    MODEL_ASSERT(filch_join(cx, &newer) == 11 && client_runs[1] == 1);
+    MODEL_ASSERT(filch_join(cx, &older) == 10 && client_runs[0] == 1);
+}
+
+/* A fork that has to be taken, whose owner looks at its records until it is; the newer forks are not
+ * for the thief, it takes the oldest. */
+static inline uintptr_t client_taken(filch_cx *cx, uintptr_t n)
+{
+    MODEL_ASSERT(!client_runs_on(cx, 0));
+    (void)model_ghost(0, 1);
+    return n;
+}
+
+static MODEL_FRAME void client_fork_and_look(filch_cx *cx)
+{
+    filch_fork_handle handle;
+    filch_fork(cx, &handle, client_taken, 4);
+    while (model_ghost(0, 0) == 0) {
+        (void)filch_join2_word(cx, client_nothing, 1, client_nothing, 2);
+        model_yield();
+    }
+    MODEL_ASSERT(filch_join(cx, &handle) == 4);
+}
+
 /* Further regions, as small as the first. */
 enum { CLIENT_REGION_ROOM = 1024 };
 

@@ -14,23 +14,13 @@ static void make_small(filchi_region *region)
     model_name(latches, sizeof(latches), "latches");
 }
 
-static MODEL_FRAME void two_forks(filch_cx *cx)
-{
-    filch_fork_handle older;
-    filch_fork_handle newer;
-    filch_fork(cx, &older, client_count, 0);
-    filch_fork(cx, &newer, client_count, 1);
-    MODEL_ASSERT(filch_join(cx, &newer) == 11 && client_runs[1] == 1);
-    MODEL_ASSERT(filch_join(cx, &older) == 10 && client_runs[0] == 1);
-}
-
 static void run(model_thread *thief)
 {
     client_begin_with(2, 1, true);
     make_small(client_lane(0)->regions);
     client_silence();
     (void)model_spawn(thief, CLIENT_WORKER(1));
-    two_forks(client_cx(0));
+    client_two_forks(client_cx(0));
     client_finish();
 }
 

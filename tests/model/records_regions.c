@@ -10,16 +10,6 @@ static void begin(unsigned workers, bool barrier)
     lanes->config.allocator = client_small_regions;
 }
 
-static MODEL_FRAME void two_forks(filch_cx *cx)
-{
-    filch_fork_handle older;
-    filch_fork_handle newer;
-    filch_fork(cx, &older, client_count, 0);
-    filch_fork(cx, &newer, client_count, 1);
-    MODEL_ASSERT(filch_join(cx, &newer) == 11 && client_runs[1] == 1);
-    MODEL_ASSERT(filch_join(cx, &older) == 10 && client_runs[0] == 1);
-}
-
 static void walks(void *arg)
 {
     client_thief_of_lane0(arg);
@@ -31,7 +21,7 @@ static void run(model_thread *thief)
     begin(2, true);
     client_silence();
     (void)model_spawn(thief, CLIENT_WORKER(1));
-    two_forks(client_cx(0));
+    client_two_forks(client_cx(0));
     client_finish();
 }
 

@@ -4,23 +4,13 @@
  * Covers: REC-2, REC-4, REC-5, REC-6, REC-8 */
 #include "records_client.h"
 
-static MODEL_FRAME void two_forks(filch_cx *cx)
-{
-    filch_fork_handle older;
-    filch_fork_handle newer;
-    filch_fork(cx, &older, client_count, 0);
-    filch_fork(cx, &newer, client_count, 1);
-    MODEL_ASSERT(filch_join(cx, &newer) == 11 && client_runs[1] == 1);
-    MODEL_ASSERT(filch_join(cx, &older) == 10 && client_runs[0] == 1);
-}
-
 static void run(model_thread *other)
 {
     client_begin(3, true);
     client_silence();
     (void)model_spawn(client_force, CLIENT_WORKER(1));
     (void)model_spawn(other, CLIENT_WORKER(2));
-    two_forks(client_cx(0));
+    client_two_forks(client_cx(0));
     client_finish();
 }
 
