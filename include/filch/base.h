@@ -34,6 +34,13 @@
 #define FILCH_API
 #endif
 
+/* For fork_inline.h: which of two ways to the same word the compiler makes more of. */
+#if defined(__clang__)
+#define FILCH_PRIV_RELOADS 1
+#else
+#define FILCH_PRIV_RELOADS 0
+#endif
+
 #ifdef __cplusplus
 #define FILCH_BEGIN_DECLS extern "C" {
 #define FILCH_END_DECLS }
