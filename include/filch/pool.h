@@ -48,6 +48,8 @@ FILCH_BEGIN_DECLS
 #define FILCH_POOL_NO_BARRIER                                                                      \
     512u /* do without membarrier(2): a fork is only stolen after its worker has reached another     \
            fork or join; likewise where the system denies it (filch_stats says so) */
+#define FILCH_POOL_NO_PLACING                                                                      \
+    1024u /* leave it to the system on which CPU a worker wakes up: see "Placing" */
 
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
@@ -96,6 +98,12 @@ typedef struct filch_pool_config {
  * inherit its worker's. Such a pool keeps its size, as with FILCH_POOL_FIXED. What the system refuses
  * to bind runs unbound (filch_stats has the number); a strict pool then fails with FILCH_E_SYSTEM.
  * A bound worker waits for its CPU even while others are idle. */
+
+/* Placing: a system may put a worker that was woken onto the CPU of the thread that woke it, where it
+ * waits for milliseconds, although another CPU is idle (seen on virtual machines). A pool that finds
+ * its workers there takes that CPU out of the affinity mask of the worker it wakes for a fork or a loop;
+ * the worker puts its mask back as soon as it runs, before it runs a task. Not for bound workers, nor
+ * for one whose mask was changed since it started, nor with more than 1,024 CPUs. */
 
 /* Sharing: pools with FILCH_POOL_SHARE, and the default pool, count together. With n of them in the
  * process each has its size divided by n, rounded down, at least one worker: when one is created or

@@ -38,6 +38,7 @@ typedef struct filch_worker_stats {
     uint64_t steals_empty;    /* looks at a victim that had nothing */
     uint64_t parks;           /* times it went to sleep */
     uint64_t wakes;           /* times another thread woke it because there was work */
+    uint64_t wakes_placed; /* of these: kept off the CPU of who woke it (FILCH_POOL_NO_PLACING) */
     uint64_t busy_ns;
     uint64_t searching_ns;
     uint64_t parked_ns;
@@ -77,7 +78,7 @@ typedef struct filch_stats {
     {                                                                                              \
         sizeof(filch_stats), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,        \
         {                                                                                          \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                             \
         }                                                                                          \
     }
 

@@ -16,7 +16,8 @@ static bool in_limits(const filch_pool_config *config)
     static const filch_pool_config empty = FILCH_POOL_CONFIG_INIT;
     const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_TIME_TASKS |
                            FILCH_POOL_FIXED | FILCH_POOL_LOGICAL | FILCH_POOL_NO_ENVIRONMENT |
-                           FILCH_POOL_SHARE | FILCHI_POOL_BINDS | FILCH_POOL_NO_BARRIER;
+                           FILCH_POOL_SHARE | FILCHI_POOL_BINDS | FILCH_POOL_NO_BARRIER |
+                           FILCH_POOL_NO_PLACING;
     return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
            (config->flags & FILCHI_POOL_BINDS) != FILCHI_POOL_BINDS &&
            config->workers <= FILCH_MAX_WORKERS && config->max_workers <= FILCH_MAX_WORKERS &&

@@ -13,9 +13,14 @@ enum {
     LAST_NAP_NS = 1000000  /* and in the end 1.5 % */
 };
 
+/* README.md, "Places". */
+enum { STACKED_MANY = 3, STACKED_MOST = 8, PLACED_PROBE = 32 };
+
 bool filchi_sleep_init(filchi_sleep *sleep)
 {
     filchi_store_relaxed_u64(&sleep->word, 0);
+    filchi_store_relaxed_u32(&sleep->stacked, 0);
+    filchi_store_relaxed_u32(&sleep->placed, 0);
     /* the newest sleeper has the warmest cache */
     if (!filchi_eventcount_init(&sleep->idle, &sleep->word, FILCHI_WAKE_NEWEST)) {
         return false;
@@ -42,6 +47,45 @@ void filchi_sleep_wake_for_task(filch_pool *pool)
                                      FILCHI_SLEEP_SEARCHING * FILCHI_SLEEP_FIELD);
 }
 
+/* Does the system stack the woken on their wakers? Now and then a wake is left to it, to see. */
+static bool placing_is_due(filchi_sleep *sleep)
+{
+    /* relaxed, both: hints */
+    return filchi_load_relaxed_u32(&sleep->stacked) >= STACKED_MANY &&
+           filchi_add_relaxed_u32(&sleep->placed, 1) % PLACED_PROBE != 0;
+}
+
+/* The worker sleeps, or is about to. */
+static void place_chosen(filchi_waiter *waiter)
+{
+    filchi_worker *worker = FILCHI_CONTAINER(waiter, filchi_worker, waiter);
+    if (worker->seated) {
+        worker->waker_cpu = filchi_cpu_here();
+        worker->moved = placing_is_due(&worker->lane.pool->sleep) &&
+                        filchi_seat_move(&worker->seat, worker->waker_cpu);
+    }
+}
+
+/* A worker that was woken: back to its own mask; where did the system put it? */
+static void take_place(filchi_worker *worker)
+{
+    filchi_sleep *sleep = &worker->lane.pool->sleep;
+    if (worker->moved) {
+        worker->moved = false;
+        filchi_seat_restore(&worker->seat);
+        filchi_counters_add(&worker->counters, FILCHI_COUNT_PLACED);
+    } else if (worker->waker_cpu != FILCHI_CPU_UNKNOWN) {
+        /* relaxed, both: a hint; a count lost to another worker does no harm */
+        const uint32_t stacked = filchi_load_relaxed_u32(&sleep->stacked);
+        if (worker->waker_cpu != filchi_cpu_here()) {
+            filchi_store_relaxed_u32(&sleep->stacked, stacked > 0 ? stacked - 1 : 0);
+        } else if (stacked < STACKED_MOST) {
+            filchi_store_relaxed_u32(&sleep->stacked, stacked + 1);
+        }
+    }
+    worker->waker_cpu = FILCHI_CPU_UNKNOWN;
+}
+
 void filchi_sleep_wake_for_fork(filch_pool *pool)
 {
     const uint64_t searchers =
@@ -49,11 +93,12 @@ void filchi_sleep_wake_for_fork(filch_pool *pool)
     if (filchi_pool_forked(pool)) {
         return;
     }
-    if (!filchi_eventcount_wake_one(&pool->sleep.idle, FILCHI_SLEEP_SEARCHING - FILCHI_SLEEP_IDLE,
-                                    searchers)) {
-        (void)filchi_eventcount_wake_one(&pool->sleep.joining,
-                                         FILCHI_SLEEP_FORK_SEARCHING - FILCHI_SLEEP_JOINING,
-                                         searchers);
+    if (!filchi_eventcount_wake_chosen(&pool->sleep.idle,
+                                       FILCHI_SLEEP_SEARCHING - FILCHI_SLEEP_IDLE, searchers,
+                                       place_chosen)) {
+        (void)filchi_eventcount_wake_chosen(&pool->sleep.joining,
+                                            FILCHI_SLEEP_FORK_SEARCHING - FILCHI_SLEEP_JOINING,
+                                            searchers, place_chosen);
     }
 }
 
@@ -148,8 +193,10 @@ static bool sleep_idle(filchi_worker *worker, uint64_t nap_ns, filchi_work *out_
         filchi_pool_stopping(pool) || filchi_tasks_in_sight(pool) || last_look(worker, out_work);
     if (awake) {
         /* woken or not, it counts as searching again */
-        (void)filchi_eventcount_cancel(idle, &worker->waiter,
-                                       FILCHI_SLEEP_SEARCHING - FILCHI_SLEEP_IDLE);
+        if (!filchi_eventcount_cancel(idle, &worker->waiter,
+                                      FILCHI_SLEEP_SEARCHING - FILCHI_SLEEP_IDLE)) {
+            take_place(worker);
+        }
     } else {
         (void)filchi_point_hit(FILCHI_AT_BEFORE_PARK);
         filchi_counters_add(&worker->counters, FILCHI_COUNT_PARKS);
@@ -162,6 +209,7 @@ static bool sleep_idle(filchi_worker *worker, uint64_t nap_ns, filchi_work *out_
         worker->woken_busy_ns = worker->time.watches[FILCHI_BUSY].value;
         worker->appetite = 1;
         if (awake) {
+            take_place(worker);
             filchi_counters_add(&worker->counters, FILCHI_COUNT_WAKES);
         }
     }
@@ -209,6 +257,7 @@ bool filchi_sleep_join(filchi_worker *worker, filchi_latch *latch, filchi_work *
         filchi_waiter_woken(&worker->waiter) ||
         !filchi_eventcount_cancel(joining, &worker->waiter, 0 - FILCHI_SLEEP_JOINING);
     if (woken) {
+        take_place(worker);
         filchi_counters_add(&worker->counters, FILCHI_COUNT_WAKES);
     }
     return woken;

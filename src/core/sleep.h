@@ -16,6 +16,8 @@ typedef struct filchi_sleep {
     _Alignas(FILCHI_CACHELINE) filchi_eventcount idle;
     filchi_eventcount joining;
     filchi_atomic_u32 napping; /* a worker naps */
+    filchi_atomic_u32 stacked; /* how often, of late, the woken ran on the CPU of its waker */
+    filchi_atomic_u32 placed;  /* counts wakes while `stacked` is high */
 } filchi_sleep;
 
 #define FILCHI_SLEEP_IDLE ((uint64_t)1)

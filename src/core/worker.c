@@ -42,6 +42,7 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
     worker->index = index;
     worker->tick = FIRST_TICK;
     worker->appetite = 1;
+    worker->waker_cpu = FILCHI_CPU_UNKNOWN;
     if (!filchi_parker_init(&worker->parker)) {
         goto fail_parker;
     }
@@ -226,6 +227,8 @@ void filchi_worker_main(void *arg)
         return;
     }
     filchi_timesheet_turn(&worker->time, FILCHI_BUSY);
+    worker->seated = (pool->config.flags & (FILCH_POOL_NO_PLACING | FILCHI_POOL_BINDS)) == 0 &&
+                     filchi_seat_init(&worker->seat);
     find_stack(worker);
     run_hook(worker, pool->config.on_start);
     filchi_place place;

@@ -26,6 +26,10 @@ struct filchi_worker {
     uint32_t tick;          /* detached tasks taken; paces the look at the injector */
     unsigned index;
     filchi_thread thread;
+    filchi_seat seat;
+    bool seated;                /* the seat can be moved */
+    bool moved;                 /* by who woke it; it restores its seat */
+    unsigned waker_cpu;         /* FILCHI_CPU_UNKNOWN: it was woken for a task, or not at all */
     filchi_lengths *lengths;    /* NULL: the pool does not time tasks */
     bool woken;                 /* since it last searched in vain */
     uint64_t woken_busy_ns;     /* busy time then */

@@ -15,6 +15,7 @@ static void add_worker(const filchi_counters *from, filch_worker_stats *to)
     to->forks_offered += filchi_counters_get(from, FILCHI_COUNT_FORKS_OFFERED);
     to->forks_stolen += filchi_counters_get(from, FILCHI_COUNT_FORKS_STOLEN);
     to->forks_forced += filchi_counters_get(from, FILCHI_COUNT_FORKS_FORCED);
+    to->wakes_placed += filchi_counters_get(from, FILCHI_COUNT_PLACED);
     to->barriers += filchi_counters_get(from, FILCHI_COUNT_BARRIERS);
     to->loops_joined += filchi_counters_get(from, FILCHI_COUNT_LOOPS_JOINED);
     to->steals_won += filchi_counters_get(from, FILCHI_COUNT_STEALS_WON);

@@ -106,6 +106,27 @@ int64_t filchi_clock_coarse_ns(void);
 /* CPUs in the affinity mask of the calling thread, at least 1 (cpuset_linux.c). */
 unsigned filchi_cpus_allowed(void);
 
+/* Where a thread wakes up (seat_linux.c). */
+
+#define FILCHI_CPU_UNKNOWN UINT32_MAX
+
+typedef struct filchi_seat {
+    int32_t thread;
+    bool open;         /* nothing but the cpuset limits the thread */
+    uint64_t mask[16]; /* the CPUs it may run on, a cpu_set_t */
+} filchi_seat;
+
+/* The CPU of the calling thread. */
+unsigned filchi_cpu_here(void);
+
+/* Of the calling thread; false: it has one CPU only, or its mask cannot be had. */
+bool filchi_seat_init(filchi_seat *seat);
+
+/* The thread sleeps, or is about to: it shall run anywhere but on `cpu`. False: nothing was changed; the
+ * system refuses, or somebody has given the thread another mask. Until it restores its mask itself. */
+bool filchi_seat_move(const filchi_seat *seat, unsigned cpu);
+void filchi_seat_restore(const filchi_seat *seat);
+
 /* Fork (atfork_posix.c): how many forks lie between this process and the one that loaded the
  * library. A pool made at another generation belongs to an ancestor. The first call makes sure that
  * forks are counted; false: no memory. */

@@ -22,6 +22,7 @@ typedef enum filchi_counter {
     FILCHI_COUNT_STEALS_EMPTY,
     FILCHI_COUNT_PARKS,
     FILCHI_COUNT_WAKES,
+    FILCHI_COUNT_PLACED,
     FILCHI_COUNTERS
 } filchi_counter;
 

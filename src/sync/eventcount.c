@@ -91,11 +91,14 @@ bool filchi_waiter_woken(const filchi_waiter *waiter)
 }
 
 /* Take the first waiter off the list. Its parker gets a token from the caller. */
-static filchi_parker *choose_first(filchi_eventcount *ec, uint64_t delta)
+static filchi_parker *choose_first(filchi_eventcount *ec, uint64_t delta, filchi_chosen_fn *chosen)
 {
     filchi_waiter *waiter = FILCHI_CONTAINER(ec->waiters.next, filchi_waiter, link);
     filchi_parker *parker = waiter->parker;
     filchi_list_remove(&waiter->link);
+    if (chosen != NULL) {
+        chosen(waiter);
+    }
     /* relaxed: the woken thread changes state in one step; README.md says why publishers that see
      * it need no order from it */
     (void)filchi_add_relaxed_u64(ec->word, delta);
@@ -106,13 +109,19 @@ static filchi_parker *choose_first(filchi_eventcount *ec, uint64_t delta)
 
 bool filchi_eventcount_wake_one(filchi_eventcount *ec, uint64_t delta, uint64_t unless)
 {
+    return filchi_eventcount_wake_chosen(ec, delta, unless, NULL);
+}
+
+bool filchi_eventcount_wake_chosen(filchi_eventcount *ec, uint64_t delta, uint64_t unless,
+                                   filchi_chosen_fn *chosen)
+{
     filchi_parker *parker = NULL;
     filchi_mutex_lock(&ec->lock);
     /* relaxed: of two wakers the second sees the first one's thread by the lock; README.md says why
      * a change made without the lock is not missed either */
     const bool needed = (filchi_load_relaxed_u64(ec->word) & unless) == 0;
     if (needed && !filchi_list_empty(&ec->waiters)) {
-        parker = choose_first(ec, delta);
+        parker = choose_first(ec, delta, chosen);
     }
     filchi_mutex_unlock(&ec->lock);
     if (parker == NULL) {
@@ -127,7 +136,7 @@ void filchi_eventcount_wake_all(filchi_eventcount *ec, uint64_t delta)
     filchi_mutex_lock(&ec->lock);
     /* under the lock: who comes back at once waits until we are done, and is not woken for ever */
     while (!filchi_list_empty(&ec->waiters)) {
-        filchi_unpark(choose_first(ec, delta));
+        filchi_unpark(choose_first(ec, delta, NULL));
     }
     filchi_mutex_unlock(&ec->lock);
 }

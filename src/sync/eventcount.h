@@ -53,6 +53,11 @@ bool filchi_waiter_woken(const filchi_waiter *waiter);
  * somebody else already does what the woken thread would do; the caller has published, and then
  * looked at the word itself, both seq_cst). False: nobody was woken. */
 bool filchi_eventcount_wake_one(filchi_eventcount *ec, uint64_t delta, uint64_t unless);
+
+/* The same; `chosen` is called under the lock, before the waiter can know. */
+typedef void filchi_chosen_fn(filchi_waiter *waiter);
+bool filchi_eventcount_wake_chosen(filchi_eventcount *ec, uint64_t delta, uint64_t unless,
+                                   filchi_chosen_fn *chosen);
 void filchi_eventcount_wake_all(filchi_eventcount *ec, uint64_t delta);
 
 #endif

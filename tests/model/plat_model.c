@@ -105,6 +105,30 @@ bool filchi_thread_bind(filchi_thread *thread, unsigned cpu)
     return false;
 }
 
+/* Nobody is moved: a seat is about speed. */
+unsigned filchi_cpu_here(void)
+{
+    return FILCHI_CPU_UNKNOWN;
+}
+
+bool filchi_seat_init(filchi_seat *seat)
+{
+    (void)seat;
+    return false;
+}
+
+bool filchi_seat_move(const filchi_seat *seat, unsigned cpu)
+{
+    (void)seat;
+    (void)cpu;
+    return false;
+}
+
+void filchi_seat_restore(const filchi_seat *seat)
+{
+    (void)seat;
+}
+
 unsigned filchi_cpus_allowed(void)
 {
     return CPUS;

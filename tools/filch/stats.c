@@ -53,6 +53,7 @@ static const counter counters[] = {
     COUNTER(steals_empty, "steals: nothing there"),
     COUNTER(parks, "went to sleep"),
     COUNTER(wakes, "woken for work"),
+    COUNTER(wakes_placed, "of these: kept off the waker's CPU"),
 };
 
 static const counter activities[] = {
