@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""valgrind.py [--scale X] [--only PATTERN] <build folder>: runs the unit, property, fault and stress
-tests under valgrind's memcheck, X times as long as `make check` does. Every error and every lost
-block is a failure; there are no suppressions. A forked child of a test says nothing itself, but its
-exit code counts. Exit 77: there is no valgrind."""
+"""valgrind.py [--fast] [--scale X] [--only PATTERN] <build folder>: runs the unit, property, fault
+and stress tests (--fast: all but the latter) under valgrind's memcheck, X times as long as `make check`
+does. Every error and every lost block is a failure; there are no suppressions. A forked child of a test
+says nothing itself, but its exit code counts. Exit 77: there is no valgrind."""
 
 import argparse
 import concurrent.futures
@@ -40,6 +40,7 @@ def run(test, scale):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--fast", action="store_true")
     parser.add_argument("--scale", type=float, default=0.002)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", metavar="PATTERN")
@@ -48,7 +49,7 @@ def main():
     if shutil.which("valgrind") is None:
         print("valgrind: not judged, there is no valgrind")
         sys.exit(77)
-    found = ctests.labelled(args.build, "^(fast|stress)$")
+    found = ctests.labelled(args.build, "^fast$" if args.fast else "^(fast|stress)$")
     tests = [t for t in found if re.search(args.only, t.name) and not LEFT_OUT.search(t.name)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=args.jobs) as pool:
         results = list(pool.map(lambda test: run(test, args.scale), tests))
