@@ -173,11 +173,49 @@ static void pool__waits_in_joins_roots_and_quiet__use_no_cpu(void **state)
     sem_destroy(&b.gate);
 }
 
+/* One thread posts an empty task every millisecond into a pool that sleeps in between: one worker wakes
+ * for each, not all of them, and it does not search for long. */
+static void pool__a_trickle_of_posts__one_wake_each(void **state)
+{
+    enum { MANY_WORKERS = 16 };
+    const uint64_t posts = test_count(1000, 200);
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    atomic_uint runs = 0;
+    size_t seen = 0;
+    bool asleep = false;
+    (void)state;
+    config.workers = MANY_WORKERS;
+    config.name = "idle";
+    filch_pool *pool = test_pool_make_as(&config);
+    assert_true(settle(MANY_WORKERS));
+    const uint64_t wakes_before = test_pool_stats(pool).total.wakes;
+    uint64_t switches = switches_of_workers(&seen, &asleep);
+    uint64_t cpu = test_cpu_ns();
+    for (uint64_t i = 0; i < posts; i++) {
+        assert_int_equal(filch_post(pool, count, &runs, 0, NULL), FILCH_OK);
+        let_time_pass(1);
+    }
+    assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
+    cpu = test_cpu_ns() - cpu;
+    switches = switches_of_workers(&seen, &asleep) - switches;
+    const uint64_t wakes = test_pool_stats(pool).total.wakes - wakes_before;
+    printf("%llu posts: %llu wakes, %llu context switches, %.1f us of CPU time each\n",
+           (unsigned long long)posts, (unsigned long long)wakes, (unsigned long long)switches,
+           (double)cpu * 1e-3 / (double)posts);
+    assert_int_equal(atomic_load(&runs), posts);
+    assert_true(wakes <= posts + posts / 5);
+    assert_true(switches <= 3 * posts);
+    /* a tenth of a CPU at 1 kHz; alone on two CPUs it takes 35 us. A sanitizer's share is not ours */
+    assert_true(TEST_UNDER_TSAN || TEST_UNDER_ASAN || cpu <= posts * UINT64_C(100000));
+    test_pool_close(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(pool__idle_from_the_start__uses_no_cpu),
         cmocka_unit_test(pool__idle_after_work__uses_no_cpu),
+        cmocka_unit_test(pool__a_trickle_of_posts__one_wake_each),
         cmocka_unit_test(pool__waits_in_joins_roots_and_quiet__use_no_cpu),
     };
     test_begin(100);

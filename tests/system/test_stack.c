@@ -185,12 +185,57 @@ static void recursion__a_million_spawns_deep__each_once(void **state)
     test_pool_close(pool);
 }
 
+/* Families within families, on small stacks: a worker that waits for stolen children starts others on
+ * top of its stack, but not without end. */
+enum { FAMILY = 12, GENERATIONS = 3, SMALL_STACK = 256 << 10, HELP_DEPTH = 32 };
+
+static _Thread_local unsigned depth;
+static atomic_uint deepest;
+static atomic_uint born;
+
+static void found_family(filch_cx *cx, void *arg)
+{
+    const uintptr_t generations = (uintptr_t)arg;
+    filch_scope scope;
+    depth++;
+    unsigned most = atomic_load(&deepest);
+    while (depth > most && !atomic_compare_exchange_weak(&deepest, &most, depth)) {}
+    atomic_fetch_add(&born, 1);
+    filch_scope_begin(cx, &scope);
+    for (int i = 0; generations > 0 && i < FAMILY; i++) {
+        filch_spawn(cx, &scope, found_family, (void *)(generations - 1));
+    }
+    filch_scope_end(cx, &scope);
+    depth--;
+}
+
+static void scope__waits_while_others_have_its_children__helps_to_a_bound(void **state)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    const size_t roots = test_count(200, 10);
+    (void)state;
+    config.workers = 4;
+    config.stack_bytes = SMALL_STACK;
+    filch_pool *pool = test_pool_make_as(&config);
+    for (size_t i = 0; i < roots; i++) {
+        assert_int_equal(filch_post(pool, found_family, (void *)(uintptr_t)GENERATIONS, 0, NULL),
+                         FILCH_OK);
+    }
+    assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
+    print_message("families at once on one stack: %u\n", atomic_load(&deepest));
+    assert_int_equal(atomic_load(&born),
+                     roots * (1 + FAMILY + FAMILY * FAMILY + FAMILY * FAMILY * FAMILY));
+    assert_true(atomic_load(&deepest) <= (GENERATIONS + 1) * (HELP_DEPTH + 1));
+    test_pool_close(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(task__runs_over_its_stack__fault_at_the_guard),
         cmocka_unit_test(recursion__a_million_forks_deep__each_once),
         cmocka_unit_test(recursion__a_million_spawns_deep__each_once),
+        cmocka_unit_test(scope__waits_while_others_have_its_children__helps_to_a_bound),
     };
     if (TEST_UNDER_ASAN || TEST_UNDER_TSAN) {
         fprintf(stderr, "skipped: under a sanitizer frames are larger and faults are its own\n");
