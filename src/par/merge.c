@@ -21,15 +21,56 @@ static FILCHI_HOT_INLINE void copy(char *to, const char *from, size_t count, siz
     }
 }
 
+/* What is left to merge: [a, a_end) and [b, b_end). */
+typedef struct rest {
+    const char *a;
+    const char *a_end;
+    const char *b;
+    const char *b_end;
+} rest;
+
+/* The smallest `steps` go to `low`, the largest in front of `high`: two chains of comparisons that do
+ * not wait for each other, which is where the time goes. `steps` is at most what either run has, so
+ * neither can end. */
+static FILCHI_HOT_INLINE rest merge_both_ends(const filchi_order *order, rest r, char *low,
+                                              char *high, size_t steps, size_t width)
+{
+    for (size_t i = 0; i < steps; i++) {
+        const size_t low_b = is_before(order, r.b, r.a);
+        const size_t high_a = is_before(order, r.b_end - width, r.a_end - width);
+        memcpy(low, low_b ? r.b : r.a, width);
+        r.b += low_b * width;
+        r.a += (low_b ^ 1) * width;
+        low += width;
+        r.a_end -= high_a * width;
+        r.b_end -= (high_a ^ 1) * width;
+        high -= width;
+        memcpy(high, high_a ? r.a_end : r.b_end, width);
+    }
+    return r;
+}
+
 static FILCHI_HOT_INLINE void merge(const filchi_order *order, const char *a, size_t a_count,
                                     const char *b, size_t b_count, char *out, size_t width)
 {
-    const char *const a_end = a + a_count * width;
-    const char *const b_end = b + b_count * width;
-    if (a_count != 0 && b_count != 0 && !is_before(order, b, a_end - width)) {
+    const char *a_end = a + a_count * width;
+    const char *b_end = b + b_count * width;
+    const size_t steps = a_count < b_count ? a_count : b_count;
+    if (steps != 0 && !is_before(order, b, a_end - width)) {
         copy(out, a, a_count, width);
         copy(out + a_count * width, b, b_count, width);
         return;
+    }
+    const rest all = { a, a_end, b, b_end };
+    const rest r =
+        merge_both_ends(order, all, out, out + (a_count + b_count) * width, steps, width);
+    /* no order at all, and one element went both ways: begin again, so that none is lost */
+    if (r.a <= r.a_end && r.b <= r.b_end) {
+        out += steps * width;
+        a = r.a;
+        a_end = r.a_end;
+        b = r.b;
+        b_end = r.b_end;
     }
     while (a < a_end && b < b_end) {
         const size_t from_b = is_before(order, b, a);

@@ -95,11 +95,44 @@ static void kernel__merge_every_cut__stable(void **state)
     }
 }
 
+/* No order at all: by the toss of a coin. */
+static int at_random(const void *a, const void *b, void *ctx)
+{
+    (void)a;
+    (void)b;
+    return (int)test_rng_below(ctx, 2) - 1;
+}
+
+static void kernel__comparator_without_order__each_element_once(void **state)
+{
+    enum { TIMES = 50 };
+    test_rng rng = test_rng_make(3);
+    fixture f;
+    (void)state;
+    for (size_t w = 0; w < TEST_CASES(widths); w++) {
+        const filchi_kernel kernel = filchi_kernel_for(widths[w]);
+        for (int i = 0; i < TIMES; i++) {
+            bool seen[COUNT_MOST] = { false };
+            fill(&f, widths[w], COUNT_MOST, 200, &rng);
+            f.order.compare = at_random;
+            f.order.ctx = &rng;
+            kernel.sort(&f.order, (char *)f.data, (char *)f.scratch, COUNT_MOST, false);
+            for (size_t at = 0; at < COUNT_MOST; at++) {
+                const unsigned char place = f.data[at * widths[w] + 1];
+                assert_true(place < COUNT_MOST && !seen[place]);
+                seen[place] = true;
+            }
+            assert_int_equal(f.data[COUNT_MOST * widths[w]], GUARD);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(kernel__sort_every_small_count__stable_in_either_place),
         cmocka_unit_test(kernel__merge_every_cut__stable),
+        cmocka_unit_test(kernel__comparator_without_order__each_element_once),
     };
     test_begin(100);
     return cmocka_run_group_tests(cases, NULL, NULL);
