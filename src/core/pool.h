@@ -67,6 +67,8 @@ struct filch_pool {
     void *guest_memory;           /* under nodes.lock: spare regions for guests, chained */
     filchi_atomic_u64 refused;    /* A: counter */
     filchi_atomic_u64 room_waits; /* A: counter */
+    filchi_atomic_u64 queue_high; /* A: the most that waited in the queue, as far as seen */
+    filchi_atomic_u64 dropped;    /* A: counter; what a full queue had to give up */
     filchi_atomic_u64 resizes;    /* A: counter */
     filchi_atomic_u32 stop;       /* A: the workers shall end */
     filchi_atomic_u32 active;     /* A: workers on duty; written under `gate` */
@@ -118,10 +120,5 @@ filch_status filchi_pool_wait_account(filch_pool *pool, filch_time until);
 unsigned filchi_pool_start_workers(filch_pool *pool, unsigned wanted);
 /* All that are off duty look again whether they are. */
 void filchi_pool_wake_resting(filch_pool *pool);
-
-/* Hand a job in from a foreign thread that has entered; waits while the injector is full. */
-void filchi_pool_inject(filch_pool *pool, const filchi_job *job);
-/* Take one from the injector and let a producer that waits for room know. */
-bool filchi_pool_take_injected(filch_pool *pool, filchi_job *out_job);
 
 #endif

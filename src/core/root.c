@@ -5,6 +5,7 @@
 
 #include "core/place.h"
 #include "core/pool.h"
+#include "core/room.h"
 #include "sync/latch.h"
 
 typedef struct root {
@@ -50,7 +51,9 @@ static filch_status run_foreign(filch_pool *pool, root *call)
     if (!filchi_pool_caller_enter(pool)) {
         status = filchi_pool_refuse(pool, FILCH_E_CLOSED);
     } else {
-        filchi_pool_inject(pool, &job);
+        if (filchi_room_put(pool, &job, 1) == 0) {
+            (void)filchi_room_wait_put(pool, &job, 1, FILCH_FOREVER);
+        }
         filchi_pool_caller_exit(pool);
         filchi_latch_wait(&call->latch, &parker);
         status = call->how == FILCH_RAN ? FILCH_OK : FILCH_E_CANCELLED;

@@ -180,7 +180,7 @@ filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
         .barrier = pool->barrier,
         .bound = filchi_load_relaxed_u32(&pool->bound),
         .resizes = filchi_load_relaxed_u64(&pool->resizes),
-        .queue_tasks = filchi_injector_capacity(&pool->injector),
+        .queue_tasks = pool->config.queue_tasks,
         .injected = filchi_injector_count(&pool->injector),
         .refused = filchi_load_relaxed_u64(&pool->refused),
         .pending = (account & FILCHI_ACCOUNT_TASKS) + ((account & FILCHI_ACCOUNT_CALLERS) >> 32),

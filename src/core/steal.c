@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a thief looks: random victims, a few tries a round; and what a sleeper looks at last. */
+#include "core/batch.h"
 #include "core/pool.h"
 #include "core/worker.h"
 
@@ -23,13 +24,17 @@ static void count_failure(filchi_worker *thief, bool lost)
 static bool steal_task_from(filchi_worker *thief, filchi_worker *victim, filchi_work *out_work)
 {
     filch_item item;
-    const filch_steal_result result = filchi_deque_steal(&victim->tasks, &item);
+    filch_steal_result result = filchi_deque_steal(&victim->tasks, &item);
+    if (result == FILCH_STEAL_GOT) {
+        *out_work = filchi_item_work(item);
+    } else if (result == FILCH_STEAL_EMPTY) {
+        result = filchi_batch_steal(thief, victim, out_work);
+    }
     if (result != FILCH_STEAL_GOT) {
         count_failure(thief, result == FILCH_STEAL_LOST);
         return false;
     }
     filchi_counters_add(&thief->counters, FILCHI_COUNT_STEALS_WON);
-    *out_work = filchi_item_work(item);
     return true;
 }
 
@@ -136,7 +141,8 @@ bool filchi_tasks_in_sight(const filch_pool *pool)
         return true;
     }
     for (unsigned i = 0; i < pool->worker_count; i++) {
-        if (!filchi_deque_looks_empty(&pool->workers[i]->tasks)) {
+        if (!filchi_deque_looks_empty(&pool->workers[i]->tasks) ||
+            !filchi_deque_looks_empty(&pool->workers[i]->batch)) {
             return true;
         }
     }

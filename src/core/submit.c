@@ -8,77 +8,20 @@
 #include "base/alloc.h"
 #include "core/place.h"
 #include "core/pool.h"
+#include "core/room.h"
 
 #include <string.h>
 
 /* The injector. */
-
-static FILCHI_COLD void wake_producers(filch_pool *pool)
-{
-    uint64_t room = filchi_injector_room(&pool->injector);
-    while (room != 0 && filchi_eventcount_wake_one(&pool->room, (uint64_t)-1, 0)) {
-        room--;
-    }
-}
-
-static void wait_for_room(filch_pool *pool, const filchi_job *job)
-{
-    filchi_parker parker;
-    filchi_waiter waiter;
-    /* relaxed: a counter */
-    (void)filchi_add_relaxed_u64(&pool->room_waits, 1);
-    if (!filchi_parker_init(&parker)) {
-        for (uint32_t turn = 0; !filchi_injector_put(&pool->injector, job); turn++) {
-            filchi_thread_yield(turn);
-        }
-        return;
-    }
-    filchi_waiter_init(&waiter, &parker);
-    for (;;) {
-        filchi_eventcount_prepare(&pool->room, &waiter, 1);
-        if (filchi_injector_put(&pool->injector, job)) {
-            if (!filchi_eventcount_cancel(&pool->room, &waiter, (uint64_t)-1)) {
-                wake_producers(pool); /* the wake was meant for somebody who still waits */
-            }
-            break;
-        }
-        (void)filchi_eventcount_wait(&pool->room, &waiter, INT64_MAX, 0);
-        if (filchi_injector_put(&pool->injector, job)) {
-            break;
-        }
-    }
-    filchi_parker_destroy(&parker);
-}
-
-void filchi_pool_inject(filch_pool *pool, const filchi_job *job)
-{
-    if (FILCHI_UNLIKELY(!filchi_injector_put(&pool->injector, job))) {
-        wait_for_room(pool, job);
-    }
-    if (filchi_sleep_task_needs_wake(filchi_sleep_look(&pool->sleep))) {
-        filchi_sleep_wake_for_task(pool);
-    }
-}
-
-bool filchi_pool_take_injected(filch_pool *pool, filchi_job *out_job)
-{
-    if (!filchi_injector_take(&pool->injector, out_job)) {
-        return false;
-    }
-    /* [SUBMIT-2] seq_cst, pairs with EC-1, INJ-4: a producer that waits for room is seen here, or
-     * sees the cell that has become free. */
-    if (FILCHI_UNLIKELY(filchi_load_seq_cst_u64(&pool->room_waiters) != 0)) {
-        wake_producers(pool);
-    }
-    return true;
-}
 
 static filch_status submit_foreign(filch_pool *pool, const filchi_job *job)
 {
     if (!filchi_pool_caller_enter(pool)) {
         return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
-    filchi_pool_inject(pool, job);
+    if (filchi_room_put(pool, job, 1) == 0) {
+        (void)filchi_room_wait_put(pool, job, 1, FILCH_FOREVER);
+    }
     filchi_pool_caller_exit(pool);
     return FILCH_OK;
 }
@@ -137,7 +80,7 @@ static filch_status submit_own(filchi_worker *worker, filchi_job *job)
     }
     filchi_job_node *node = filchi_job_node_get(worker);
     if (node != NULL) {
-        node->job = *job;
+        filchi_job_copy(&node->job, job);
         if (push_own(worker, node, filchi_job_node_run)) {
             published_own(pool);
             return FILCH_OK;

@@ -3,6 +3,7 @@
 #include "core/worker.h"
 
 #include "base/alloc.h"
+#include "core/batch.h"
 #include "core/place.h"
 #include "core/pool.h"
 #include "sync/backoff.h"
@@ -52,6 +53,10 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
     if (filchi_deque_init(&worker->tasks, FIRST_CAPACITY, max_tasks, allocator) != FILCH_OK) {
         goto fail_tasks;
     }
+    if (filchi_deque_init(&worker->batch, FILCHI_BATCH_MOST, FILCHI_BATCH_MOST, allocator) !=
+        FILCH_OK) {
+        goto fail_batch;
+    }
     worker->sightings = filchi_alloc(allocator, pool->config.max_workers * sizeof(filchi_sighting));
     if (worker->sightings == NULL) {
         goto fail_sightings;
@@ -68,6 +73,8 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
 fail_lengths:
     filchi_free(allocator, worker->sightings, pool->config.max_workers * sizeof(filchi_sighting));
 fail_sightings:
+    filchi_deque_fini(&worker->batch);
+fail_batch:
     filchi_deque_fini(&worker->tasks);
 fail_tasks:
     filchi_lane_fini(&worker->lane);
@@ -85,20 +92,11 @@ void filchi_worker_destroy(filchi_worker *worker)
     filchi_free(allocator, worker->sightings, config->max_workers * sizeof(filchi_sighting));
     filchi_free(allocator, worker->lengths, sizeof(*worker->lengths));
     filchi_job_nodes_free(&worker->nodes, allocator);
+    filchi_deque_fini(&worker->batch);
     filchi_deque_fini(&worker->tasks);
     filchi_lane_fini(&worker->lane);
     filchi_parker_destroy(&worker->parker);
     filchi_free(allocator, worker, sizeof(*worker));
-}
-
-static bool take_injected(filchi_worker *worker, filchi_work *out_work, filchi_job *storage)
-{
-    if (!filchi_pool_take_injected(worker->lane.pool, storage)) {
-        return false;
-    }
-    filchi_counters_add(&worker->counters, FILCHI_COUNT_INJECTED);
-    *out_work = (filchi_work){ filchi_job_run, storage };
-    return true;
 }
 
 static bool take_oldest(filchi_worker *worker, filchi_work *out_work)
@@ -133,10 +131,10 @@ static bool take_near(filchi_worker *worker, filchi_work *out_work, filchi_job *
 {
     worker->tick++;
     if (worker->tick % FAIR_TICKS == 0 &&
-        (take_injected(worker, out_work, storage) || take_oldest(worker, out_work))) {
+        (filchi_batch_take(worker, out_work, storage) || take_oldest(worker, out_work))) {
         return true;
     }
-    return take_own(worker, out_work) || take_injected(worker, out_work, storage);
+    return take_own(worker, out_work) || filchi_batch_take(worker, out_work, storage);
 }
 
 /* Search, and sleep in between, until there is work, or the worker is off duty, or the pool stops. */
@@ -152,7 +150,7 @@ static bool search(filchi_worker *worker, filchi_work *out_work, filchi_job *sto
     filchi_sleep_search_begin(pool);
     while (!found && !filchi_pool_stopping(pool) && !filchi_worker_off_duty(worker)) {
         filchi_timesheet_turn(&worker->time, FILCHI_SEARCHING);
-        found = filchi_steal_any(worker, out_work) || take_injected(worker, out_work, storage);
+        found = filchi_steal_any(worker, out_work) || filchi_batch_take(worker, out_work, storage);
         if (found) {
             break;
         }

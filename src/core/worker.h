@@ -20,9 +20,11 @@ typedef struct filchi_sighting {
 struct filchi_worker {
     filchi_lane lane;
     filch_deque tasks; /* detached tasks posted by this worker's tasks */
+    filch_deque batch; /* taken from the injector and not started: batch.h */
     filchi_parker parker;
     filchi_waiter waiter;
     filchi_node_list nodes; /* spare, this worker's own */
+    uint32_t batch_size;    /* the last one's */
     uint32_t tick;          /* detached tasks taken; paces the look at the injector */
     unsigned index;
     filchi_thread thread;
@@ -31,6 +33,7 @@ struct filchi_worker {
     bool moved;                 /* by who woke it; it restores its seat */
     unsigned waker_cpu;         /* FILCHI_CPU_UNKNOWN: it was woken for a task, or not at all */
     filchi_lengths *lengths;    /* NULL: the pool does not time tasks */
+    filchi_lengths *waits;      /* of tasks in the queue; NULL: not measured */
     bool woken;                 /* since it last searched in vain */
     uint64_t woken_busy_ns;     /* busy time then */
     uint64_t nap_ns;            /* its last nap; 0: the last wake was worth it */

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of the injector. The turn of a cell is stored with seq_cst on both sides, because both
- * sides go on to look whether somebody sleeps: a producer for workers, a consumer for producers
- * that wait for room. */
+/* The steps of the injector. A producer stores the turn of a cell with seq_cst, because it goes on to
+ * look whether a worker sleeps. */
 #include "queue/injector.h"
 
 #include "base/alloc.h"
-
-enum { ROOM_PART = 4 /* a quarter of the ring must be free before those who wait for room wake */ };
 
 filch_status filchi_injector_init(filchi_injector *injector, size_t capacity,
                                   const filch_allocator *allocator)
@@ -26,6 +23,7 @@ filch_status filchi_injector_init(filchi_injector *injector, size_t capacity,
     injector->mask = cells - 1;
     injector->allocator = *allocator;
     filchi_store_relaxed_u64(&injector->tail, 0);
+    filchi_store_relaxed_u64(&injector->limit, 0);
     filchi_store_relaxed_u64(&injector->head, 0);
     return FILCH_OK;
 }
@@ -33,57 +31,124 @@ filch_status filchi_injector_init(filchi_injector *injector, size_t capacity,
 void filchi_injector_fini(filchi_injector *injector)
 {
     filchi_free(&injector->allocator, injector->cells,
-                filchi_injector_capacity(injector) * sizeof(filchi_cell));
+                filchi_injector_cells(injector) * sizeof(filchi_cell));
+}
+
+/* How many of `count` cells from turn `first` on may be filled; *out_late: not one, and the first is
+ * behind: its old job lies there still. */
+static size_t free_cells(const filchi_injector *injector, uint64_t first, size_t count,
+                         bool *out_late)
+{
+    size_t free = 0;
+    *out_late = false;
+    while (free < count) {
+        const filchi_cell *cell = &injector->cells[(first + free) & injector->mask];
+        /* [INJ-1] acquire, pairs with INJ-4: the last taker has copied the job out. */
+        const int64_t ahead = (int64_t)(filchi_load_acquire_u64(&cell->turn) - (first + free));
+        if (ahead != 0) {
+            *out_late = free == 0 && ahead < 0;
+            break;
+        }
+        free++;
+    }
+    return free;
+}
+
+static void fill(filchi_injector *injector, uint64_t turn, const filchi_job *job)
+{
+    filchi_cell *cell = &injector->cells[turn & injector->mask];
+    filchi_job_copy(cell, job);
+    /* [INJ-2] seq_cst, pairs with INJ-3, INJ-5, SLEEP-1: the job is in the cell before its turn says
+     * so; a sleeper sees it, or is seen. */
+    filchi_store_seq_cst_u64(&cell->turn, turn + 1);
+}
+
+size_t filchi_injector_put_many(filchi_injector *injector, const filchi_job *jobs, size_t count,
+                                uint64_t limit, bool *out_late)
+{
+    /* relaxed: the turns of the cells decide */
+    uint64_t tail = filchi_load_relaxed_u64(&injector->tail);
+    *out_late = false;
+    while ((int64_t)(limit - tail) > 0) {
+        const uint64_t room = limit - tail;
+        const size_t put =
+            free_cells(injector, tail, count < room ? count : (size_t)room, out_late);
+        if (*out_late) {
+            return 0;
+        }
+        if (put == 0) {
+            tail = filchi_load_relaxed_u64(&injector->tail);
+            /* relaxed: claims the cells; their content is ordered by their turns */
+        } else if (filchi_cas_relaxed_u64(&injector->tail, &tail, tail + put)) {
+            for (size_t i = 0; i < put; i++) {
+                fill(injector, tail + i, &jobs[i]);
+            }
+            return put;
+        }
+    }
+    return 0;
+}
+
+/* How many of `most` cells from turn `first` on hold a job; *out_late: not one, and the first is
+ * behind. */
+static size_t full_cells(const filchi_injector *injector, uint64_t first, size_t most,
+                         bool *out_late)
+{
+    size_t full = 0;
+    *out_late = false;
+    while (full < most) {
+        const filchi_cell *cell = &injector->cells[(first + full) & injector->mask];
+        /* [INJ-3] acquire, pairs with INJ-2: the job is there. */
+        const int64_t ahead = (int64_t)(filchi_load_acquire_u64(&cell->turn) - (first + full + 1));
+        if (ahead != 0) {
+            *out_late = full == 0 && ahead < 0;
+            break;
+        }
+        full++;
+    }
+    return full;
+}
+
+size_t filchi_injector_take_many(filchi_injector *injector, filchi_job *const *out_jobs,
+                                 size_t most, uint64_t *out_number)
+{
+    /* relaxed: the turns of the cells decide */
+    uint64_t head = filchi_load_relaxed_u64(&injector->head);
+    for (;;) {
+        bool late;
+        const size_t taken = full_cells(injector, head, most, &late);
+        if (late) {
+            return 0;
+        }
+        if (taken == 0) {
+            head = filchi_load_relaxed_u64(&injector->head);
+            /* relaxed: claims the cells; their content is ordered by their turns */
+        } else if (filchi_cas_relaxed_u64(&injector->head, &head, head + taken)) {
+            for (size_t i = 0; i < taken; i++) {
+                filchi_cell *cell = &injector->cells[(head + i) & injector->mask];
+                filchi_job_copy(out_jobs[i], cell);
+                /* [INJ-4] release, pairs with INJ-1: the job is copied out before the cell is
+                 * free. */
+                filchi_store_release_u64(&cell->turn, head + i + injector->mask + 1);
+            }
+            *out_number = head;
+            return taken;
+        }
+    }
 }
 
 bool filchi_injector_put(filchi_injector *injector, const filchi_job *job)
 {
-    /* relaxed: the turn of the cell decides */
-    uint64_t tail = filchi_load_relaxed_u64(&injector->tail);
-    for (;;) {
-        filchi_cell *cell = &injector->cells[tail & injector->mask];
-        /* [INJ-1] seq_cst, pairs with INJ-4: the last taker has copied the job out; a producer
-         * that registered to wait sees every cell that was freed without a look at it. */
-        const int64_t ahead = (int64_t)(filchi_load_seq_cst_u64(&cell->turn) - tail);
-        if (ahead < 0) {
-            return false;
-        }
-        if (ahead > 0) {
-            tail = filchi_load_relaxed_u64(&injector->tail);
-            /* relaxed: claims the cell; its content is ordered by its turn */
-        } else if (filchi_cas_relaxed_u64(&injector->tail, &tail, tail + 1)) {
-            cell->job = *job;
-            /* [INJ-2] seq_cst, pairs with INJ-3, INJ-5, SLEEP-1: the job is in the cell before its
-             * turn says so; a sleeper sees it, or is seen. */
-            filchi_store_seq_cst_u64(&cell->turn, tail + 1);
-            return true;
-        }
-    }
+    bool late;
+    /* relaxed: it only has to be far ahead of the tail */
+    const uint64_t limit = filchi_load_relaxed_u64(&injector->tail) + ((uint64_t)1 << 62);
+    return filchi_injector_put_many(injector, job, 1, limit, &late) != 0;
 }
 
 bool filchi_injector_take(filchi_injector *injector, filchi_job *out_job)
 {
-    /* relaxed: the turn of the cell decides */
-    uint64_t head = filchi_load_relaxed_u64(&injector->head);
-    for (;;) {
-        filchi_cell *cell = &injector->cells[head & injector->mask];
-        /* [INJ-3] acquire, pairs with INJ-2: the job is there. */
-        const int64_t ahead = (int64_t)(filchi_load_acquire_u64(&cell->turn) - (head + 1));
-        if (ahead < 0) {
-            return false;
-        }
-        if (ahead > 0) {
-            head = filchi_load_relaxed_u64(&injector->head);
-            /* [INJ-6] seq_cst, pairs with INJ-7: who frees a cell counts every take whose taker
-             * did not see the producer that waits. The cell's content is ordered by its turn. */
-        } else if (filchi_cas_seq_cst_u64(&injector->head, &head, head + 1)) {
-            *out_job = cell->job;
-            /* [INJ-4] seq_cst, pairs with INJ-1, SUBMIT-2: the job is copied out before the cell is
-             * free; a producer that waits for room sees it, or is seen. */
-            filchi_store_seq_cst_u64(&cell->turn, head + injector->mask + 1);
-            return true;
-        }
-    }
+    uint64_t number;
+    return filchi_injector_take_many(injector, &out_job, 1, &number) != 0;
 }
 
 bool filchi_injector_looks_empty(const filchi_injector *injector)
@@ -100,19 +165,7 @@ bool filchi_injector_looks_empty(const filchi_injector *injector)
     }
 }
 
-uint64_t filchi_injector_room(const filchi_injector *injector)
-{
-    const uint64_t capacity = injector->mask + 1;
-    /* relaxed: more puts mean more takes to come, and each of them asks again */
-    const uint64_t tail = filchi_load_relaxed_u64(&injector->tail);
-    /* [INJ-7] seq_cst, pairs with INJ-6: counts every take whose taker has asked already. */
-    const uint64_t head = filchi_load_seq_cst_u64(&injector->head);
-    const int64_t used = (int64_t)(tail - head);
-    const uint64_t room = used > 0 ? capacity - (uint64_t)used : capacity;
-    return room >= capacity / ROOM_PART ? room : 0;
-}
-
-size_t filchi_injector_capacity(const filchi_injector *injector)
+size_t filchi_injector_cells(const filchi_injector *injector)
 {
     return (size_t)injector->mask + 1;
 }
@@ -121,4 +174,12 @@ uint64_t filchi_injector_count(const filchi_injector *injector)
 {
     /* relaxed: a moment's view */
     return filchi_load_relaxed_u64(&injector->tail);
+}
+
+uint64_t filchi_injector_length(const filchi_injector *injector)
+{
+    /* relaxed, both, the head first: a moment's view, never below 0 */
+    const uint64_t head = filchi_load_relaxed_u64(&injector->head);
+    const int64_t length = (int64_t)(filchi_load_relaxed_u64(&injector->tail) - head);
+    return length > 0 ? (uint64_t)length : 0;
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A detached task as the queues carry it: by value, 112 bytes, a small payload included. */
+/* A detached task as the queues carry it: by value, 128 bytes, a small payload included. What every
+ * task has is on the first cache line, so that a task without a payload moves one line. */
 #ifndef FILCHI_QUEUE_JOB_H
 #define FILCHI_QUEUE_JOB_H
 
 #include <filch/task.h>
+
+#include <string.h>
+
+#include "base/atomic.h"
 
 typedef enum filchi_job_data {
     FILCHI_JOB_POINTER, /* `arg` is the caller's own */
@@ -18,7 +23,24 @@ typedef struct filchi_job {
     void *arg;
     size_t heap_bytes;
     filchi_job_data kind;
-    _Alignas(16) unsigned char data[FILCH_POST_INLINE_BYTES];
+    uint64_t queued_ns;     /* when it was handed in, in pools that measure it */
+    filchi_atomic_u64 turn; /* of the injector's cell that the job lies in */
+    _Alignas(16) unsigned char data[FILCH_POST_INLINE_BYTES]; /* the second line */
 } filchi_job;
+
+/* All but the turn. */
+static inline void filchi_job_copy(filchi_job *to, const filchi_job *from)
+{
+    to->fn = from->fn;
+    to->end = from->end;
+    to->label = from->label;
+    to->arg = from->arg;
+    to->heap_bytes = from->heap_bytes;
+    to->kind = from->kind;
+    to->queued_ns = from->queued_ns;
+    if (from->kind == FILCHI_JOB_INLINE) {
+        memcpy(to->data, from->data, sizeof(to->data));
+    }
+}
 
 #endif

@@ -35,7 +35,7 @@ void filchi_eventcount_prepare(filchi_eventcount *ec, filchi_waiter *waiter, uin
     } else {
         filchi_list_push_back(&ec->waiters, &waiter->link);
     }
-    /* [EC-1] seq_cst, pairs with SLEEP-1, SUBMIT-2, QUIET-2: the publisher counts this waiter, or
+    /* [EC-1] seq_cst, pairs with SLEEP-1, ROOM-2, QUIET-2: the publisher counts this waiter, or
      * the look that follows sees what it published. */
     (void)filchi_add_seq_cst_u64(ec->word, delta);
     filchi_mutex_unlock(&ec->lock);

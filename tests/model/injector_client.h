@@ -63,7 +63,7 @@ static inline void client_injector(filchi_injector *injector, size_t capacity)
 {
     MODEL_ASSERT(filchi_injector_init(injector, capacity, &filchi_libc_allocator) == FILCH_OK);
     model_name(injector, sizeof(*injector), "injector");
-    model_name(injector->cells, filchi_injector_capacity(injector) * sizeof(filchi_cell), "cells");
+    model_name(injector->cells, filchi_injector_cells(injector) * sizeof(filchi_cell), "cells");
 }
 
 /* Let the turns begin at `first`, a multiple of the capacity. */

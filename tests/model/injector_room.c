@@ -1,46 +1,86 @@
 /* SPDX-License-Identifier: MIT */
-/* Producers that wait for room, with the pool's own calls (src/core/submit.c): a full ring, takers
- * that free cells, and nobody is left behind.
- * Covers: INJ-1, INJ-4, INJ-6, INJ-7, SUBMIT-2, EC-1 */
-#include "core/pool.h"
+/* Producers that wait for room, with the pool's own calls (src/core/room.c): a full queue, workers
+ * that start tasks, and nobody is left behind. Each worker is played by one thread.
+ * Covers: ROOM-1, ROOM-2, ROOM-4, EC-1 */
+#include "core/room.h"
 #include "injector_client.h"
-
-static filch_pool pool;
+#include "parts_client.h"
 
 static void make_pool(size_t capacity)
 {
-    client_injector(&pool.injector, capacity);
-    MODEL_ASSERT(filchi_sleep_init(&pool.sleep));
-    MODEL_ASSERT(filchi_eventcount_init(&pool.room, &pool.room_waiters, FILCHI_WAKE_OLDEST));
-    model_name(&pool.room_waiters, sizeof(pool.room_waiters), "room_waiters");
-    model_name(&pool.room, sizeof(pool.room), "room");
+    client_pool_parts(3, capacity);
+    model_name(&pool->room_waiters, sizeof(pool->room_waiters), "room_waiters");
     for (uintptr_t i = 0; i < capacity; i++) {
         const filchi_job job = client_job(i);
-        MODEL_ASSERT(filchi_injector_put(&pool.injector, &job));
+        MODEL_ASSERT(filchi_room_put(pool, &job, 1) == 1);
+    }
+}
+
+static void produce_until(uintptr_t number, filch_time until)
+{
+    const filchi_job job = client_job(number);
+    if (filchi_room_put(pool, &job, 1) == 0 && filchi_room_wait_put(pool, &job, 1, until) == 0) {
+        MODEL_ASSERT(until != FILCH_FOREVER);
+        (void)model_ghost((unsigned)number, 1); /* refused: as good as taken */
     }
 }
 
 static void produce(void *arg)
 {
-    const filchi_job job = client_job((uintptr_t)arg);
-    filchi_pool_inject(&pool, &job);
+    produce_until((uintptr_t)arg, FILCH_FOREVER);
+}
+
+static void produce_in_time(void *arg)
+{
+    produce_until((uintptr_t)arg, 1);
+}
+
+static bool take_as(filchi_worker *worker, filchi_job *out_job)
+{
+    filchi_job storage;
+    filchi_work work;
+    if (!filchi_batch_take(worker, &work, &storage)) {
+        return false;
+    }
+    filchi_job_copy(out_job, work.object);
+    if (work.run == filchi_job_node_run) {
+        filchi_job_node_put(worker, work.object);
+    }
+    return true;
 }
 
 static bool client_take(filchi_job *out_job)
 {
-    return filchi_pool_take_injected(&pool, out_job);
+    return take_as(pool->workers[0], out_job);
 }
 
-/* All producers come back, since the ring has room by now; then the rest is taken. */
+static void consume_as(void *worker)
+{
+    filchi_job job;
+    if (take_as(worker, &job)) {
+        client_took(&job);
+    }
+}
+
+/* All producers come back, since there is room by now; then the rest is taken: what is in the batch
+ * of a worker that has gone, by stealing. */
 static void finish(unsigned jobs)
 {
     model_join_all();
     while (client_consume()) {}
+    for (unsigned i = 1; i < 3; i++) {
+        filchi_work work;
+        while (filchi_batch_steal(pool->workers[0], pool->workers[i], &work) == FILCH_STEAL_GOT) {
+            client_took(work.object);
+            filchi_job_node_put(pool->workers[0], work.object);
+        }
+    }
     for (unsigned i = 0; i < jobs; i++) {
         MODEL_ASSERT(client_taken(i) == 1);
     }
-    MODEL_ASSERT(filchi_load_relaxed_u64(&pool.room_waiters) == 0);
-    filchi_injector_fini(&pool.injector);
+    MODEL_ASSERT(filchi_load_relaxed_u64(&pool->room_waiters) == 0);
+    MODEL_ASSERT(filchi_room_depth(pool) == 0);
+    client_free_parts();
 }
 
 static void one_producer(void)
@@ -51,13 +91,12 @@ static void one_producer(void)
     finish(3);
 }
 
-/* Each of two takers frees one cell; the one that frees the producer's cell may be the first to
- * look, the other the first to move head. */
+/* Two workers start one task each. */
 static void two_consumers(void)
 {
     make_pool(2);
     (void)model_spawn(produce, CLIENT_JOB(2));
-    (void)model_spawn(client_consumer, NULL);
+    (void)model_spawn(consume_as, pool->workers[1]);
     MODEL_ASSERT(client_consume());
     finish(3);
 }
@@ -73,8 +112,7 @@ static void two_producers(void)
     finish(4);
 }
 
-/* Eight cells: a quarter of the ring are two. The first cell that is freed wakes nobody, the second
- * does. */
+/* A quarter of eight are two. The first start wakes nobody, the second does. */
 static void quarter(void)
 {
     make_pool(8);
@@ -84,18 +122,31 @@ static void quarter(void)
     finish(9);
 }
 
-/* The same with two takers. The taker of the producer's cell may be late: the other one has looked
- * before the producer came. Only the late one can wake it, and must count what the other took. */
+/* The same with two workers. One of them may have looked before the producer came: only the other one
+ * can wake it, and must count what the first has started. */
 static void late_taker(void)
 {
     make_pool(8);
-    (void)model_spawn(client_consumer, NULL);
-    (void)model_spawn(client_consumer, NULL);
+    (void)model_spawn(consume_as, pool->workers[1]);
+    (void)model_spawn(consume_as, pool->workers[2]);
     produce(CLIENT_JOB(8));
     finish(9);
 }
 
+/* A deadline that may pass at any moment: also when the wake is under way, and another producer
+ * waits. */
+static void deadline(void)
+{
+    make_pool(2);
+    (void)model_spawn(produce_in_time, CLIENT_JOB(2));
+    (void)model_spawn(produce, CLIENT_JOB(3));
+    MODEL_ASSERT(client_consume());
+    MODEL_ASSERT(client_consume());
+    finish(4);
+}
+
 const model_client model_clients[] = {
+    { .name = "injector_room_deadline", .body = deadline, .no_spurious_wakes = true },
     { .name = "injector_room_one_producer",
       .body = one_producer,
       .no_spurious_wakes = true,

@@ -76,6 +76,7 @@ static inline filchi_worker *client_worker(unsigned index, uint32_t forks)
     worker->appetite = 1;
     client_lane_make(worker, lanes, forks);
     MODEL_ASSERT(filchi_deque_init(&worker->tasks, 2, 2, allocator) == FILCH_OK);
+    MODEL_ASSERT(filchi_deque_init(&worker->batch, 2, 2, allocator) == FILCH_OK);
     filchi_arena_init(&worker->lane.arena, index == 0 ? &client_arena : allocator);
     return worker;
 }

@@ -5,6 +5,7 @@
 #ifndef MODEL_PARTS_CLIENT_H
 #define MODEL_PARTS_CLIENT_H
 
+#include "core/batch.h"
 #include "core/place.h"
 #include "region_client.h"
 
@@ -22,6 +23,7 @@ static inline filchi_worker *client_worker(unsigned index)
     worker->appetite = 1;
     client_lane_make(worker, pool, CLIENT_RECORDS);
     client_deque(&worker->tasks);
+    client_deque(&worker->batch);
     model_name(worker, sizeof(*worker), index == 0 ? "worker0" : "worker1");
     return worker;
 }
@@ -32,6 +34,7 @@ static inline void client_pool_parts(unsigned workers, size_t queue_tasks)
     pool = filchi_alloc_zeroed(allocator, sizeof(*pool));
     model_name(pool, sizeof(*pool), "pool");
     MODEL_ASSERT(filchi_config_fill(NULL, &pool->config) == FILCH_OK);
+    pool->config.queue_tasks = queue_tasks;
     pool->search_rounds = 1;
     MODEL_ASSERT(filchi_mutex_init(&pool->gate) && filchi_mutex_init(&pool->life));
     MODEL_ASSERT(filchi_sleep_init(&pool->sleep));
@@ -64,14 +67,19 @@ static inline void client_start(unsigned workers, filchi_thread_main *main)
     }
 }
 
-/* Play worker `index`: take one job from the injector and run it. */
+/* Play worker `index`: take one job from the injector, or from a batch, and run it. */
 static inline bool client_run_one(unsigned index)
 {
-    filchi_job job;
-    if (!filchi_pool_take_injected(pool, &job)) {
+    filchi_job storage;
+    filchi_work work;
+    bool got = filchi_batch_take(pool->workers[index], &work, &storage);
+    for (unsigned i = 0; !got && i < pool->config.max_workers; i++) {
+        got = filchi_batch_steal(pool->workers[index], pool->workers[i], &work) == FILCH_STEAL_GOT;
+    }
+    if (!got) {
         return false;
     }
-    filchi_job_run(pool->workers[index]->lane.cx, &job);
+    work.run(pool->workers[index]->lane.cx, work.object);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A post waits for room while the pool is closed: it has been accepted, so the shutdown waits for it
  * and for its task.
- * Covers: CLOSE-1, SUBMIT-2, QUIET-3, QUIET-4 */
+ * Covers: CLOSE-1, ROOM-2, QUIET-3, QUIET-4 */
 #include "parts_client.h"
 
 static uint64_t ended[3];

@@ -64,7 +64,7 @@ static void expect_fifo(size_t asked, size_t capacity, uint64_t start)
     filchi_injector injector;
     test_allocator_init(&memory);
     assert_int_equal(filchi_injector_init(&injector, asked, &memory.hooks), FILCH_OK);
-    assert_int_equal(filchi_injector_capacity(&injector), capacity);
+    assert_int_equal(filchi_injector_cells(&injector), capacity);
     filchi_store_relaxed_u64(&injector.head, start);
     filchi_store_relaxed_u64(&injector.tail, start);
     for (uint64_t i = 0; i < capacity; i++) {
