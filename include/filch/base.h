@@ -95,6 +95,15 @@ typedef struct filch_allocator {
     void *ctx;
 } filch_allocator;
 
+/* What a foreign thread's task does that finds the queue of a pool full: task.h, "When full". */
+typedef enum filch_full {
+    FILCH_FULL_DEFAULT = 0,    /* a pool: FILCH_FULL_BLOCK; a call: what the pool says */
+    FILCH_FULL_BLOCK = 1,      /* wait for room */
+    FILCH_FULL_REJECT = 2,     /* FILCH_E_FULL */
+    FILCH_FULL_RUN = 3,        /* run it inside the call */
+    FILCH_FULL_DROP_OLDEST = 4 /* give up the oldest task that has not started */
+} filch_full;
+
 typedef struct filch_pool filch_pool;
 
 /* The stack a task runs on. Every callback gets it and hands it to what it calls; never keep it

@@ -11,7 +11,8 @@
  *           SIGILL, SIGTRAP, SIGSYS, SIGABRT). A process that a task starts inherits that: set its
  *           mask first.
  * pools:    roots and posts of one pool into another block while that one is full or busy; workers
- *           of two pools that wait for each other can deadlock.
+ *           of two pools that wait for each other can deadlock, unless posts have a deadline or do
+ *           not wait (task.h, "When full").
  * exit():   ends the process at once, whatever the workers do: nothing is joined or drained. Shut
  *           the pool down first if its tasks matter.
  * dlclose(): the shared library stays mapped for good (it is linked with "nodelete"), so a pool
@@ -51,6 +52,9 @@ FILCH_BEGIN_DECLS
 #define FILCH_POOL_NO_PLACING                                                                      \
     1024u /* leave it to the system on which CPU a worker wakes up: see "Placing" */
 
+#define FILCH_POOL_TIME_QUEUE                                                                      \
+    2048u /* measure how long tasks wait in the queue: filch_stats_read_waits */
+
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
     size_t size;
@@ -61,8 +65,9 @@ typedef struct filch_pool_config {
                              `workers`: as many as that */
     size_t stack_bytes;   /* of each worker, within FILCH_MIN/MAX_STACK_BYTES; 0: 8 MiB on every
                            libc */
-    size_t queue_tasks;   /* capacity of the injector, rounded up to a power of two, at most
-                           FILCH_MAX_QUEUE_TASKS; 0: 1024 */
+    size_t queue_tasks;   /* capacity: tasks and roots from foreign threads that have not started,
+                           wherever they wait; at most FILCH_MAX_QUEUE_TASKS; 0: 1024. 128 bytes
+                           each, rounded up to a power of two, taken when the pool is created */
     const char *name; /* prefix of the thread names "<name>-<worker>", cut so that the number fits
                            into 15 bytes; NULL: "filch" */
     void (*on_start)(void *hook_arg, unsigned worker);   /* on each worker before its first task */
@@ -73,14 +78,18 @@ typedef struct filch_pool_config {
     const filch_allocator *allocator; /* copied; NULL: aligned_alloc and free */
     const char
         *limit_names; /* workers 0: variables with limits, as in filch_cpus_options; not kept */
-    uintptr_t reserved[5];
+    size_t own_tasks; /* a worker's own tasks that have not started; with more it runs them inside
+                         the call; at most FILCH_MAX_OWN_TASKS (task.h); 0: just that */
+    filch_full full;  /* when the queue is full, unless the call says so; 0: FILCH_FULL_BLOCK */
+    uintptr_t reserved[3];
 } filch_pool_config;
 
 #define FILCH_POOL_CONFIG_INIT                                                                     \
     {                                                                                              \
-        sizeof(filch_pool_config), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL,        \
+        sizeof(filch_pool_config), 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0,     \
+            FILCH_FULL_DEFAULT,                                                                    \
         {                                                                                          \
-            0, 0, 0, 0, 0                                                                          \
+            0, 0, 0                                                                                \
         }                                                                                          \
     }
 
@@ -110,6 +119,13 @@ typedef struct filch_pool_config {
  * destroyed the others follow, as above (a FILCH_POOL_FIXED or bound pool keeps what it got). So a
  * library that makes a pool of its own does not double the threads that compete for the CPUs. A pool
  * keeps its share while it is idle. A size that FILCH_WORKERS gave is not divided. */
+
+/* A capacity for `queue_tasks`: room for a burst of that many tasks at once, but no more than `workers`
+ * that need `service_ns` for a task get through in `budget_ns`, so that who is let in has started by
+ * then: min(burst, workers * budget_ns / service_ns), at least 1, at most FILCH_MAX_QUEUE_TASKS. A
+ * service_ns of 0: the burst alone counts; 0 workers count as one.  Threads: any. */
+FILCH_API size_t filch_queue_capacity(size_t burst, uint64_t service_ns, unsigned workers,
+                                      uint64_t budget_ns);
 
 /* Create a pool and start its workers; NULL for all defaults.
  * Threads: any.            Blocks: until the threads are started.
@@ -144,13 +160,14 @@ typedef enum filch_shutdown_mode {
     FILCH_CANCEL = 2 /* let running tasks finish; end what has not started as FILCH_CANCELLED */
 } filch_shutdown_mode;
 
-/* What became of the tasks of a pool; accepted = ran + cancelled once the pool is quiet. Over its
+/* What became of the tasks of a pool; accepted = ran + cancelled + dropped once the pool is quiet. Over its
  * whole life; a call of filch_run counts as one task, a loop is not counted. */
 typedef struct filch_shutdown_report {
     uint64_t accepted;
     uint64_t refused;
     uint64_t ran;
     uint64_t cancelled;
+    uint64_t dropped; /* given up for newer ones, the queue being full */
 } filch_shutdown_report;
 
 /* Close the pool, wait until its tasks have ended, and stop its workers.

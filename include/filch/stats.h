@@ -23,11 +23,11 @@ FILCH_BEGIN_DECLS
 
 /* Of one worker, or summed over all. */
 typedef struct filch_worker_stats {
-    uint64_t tasks_run;       /* detached tasks and roots whose function was called */
+    uint64_t tasks_run;       /* detached tasks and roots whose function was called by a worker */
     uint64_t tasks_cancelled; /* ended without being started */
     uint64_t tasks_inline;    /* of tasks_run: run inside their own post, the deque being full */
     uint64_t tasks_posted;    /* accepted from this worker's own tasks */
-    uint64_t injected_taken;  /* taken from the injector */
+    uint64_t injected_taken;  /* tasks and roots from foreign threads that were started */
     uint64_t forks_offered;   /* times this worker offered forks, because somebody asked for work */
     uint64_t forks_stolen;    /* forks and spawned children taken from other workers and run here */
     uint64_t forks_forced;    /* of forks_stolen: taken although they were not offered */
@@ -48,7 +48,8 @@ typedef struct filch_worker_stats {
 /* Flags of filch_stats. */
 #define FILCH_STATS_THROTTLING 1u /* read from the system how often the cgroup was stopped */
 
-/* Of a pool. accepted = ran + cancelled once the pool is quiet. Throttling is that of the cgroup with
+/* Of a pool. accepted = tasks_run + queue_run + tasks_cancelled + queue_dropped
+ * once the pool is quiet. Throttling is that of the cgroup with
  * the quota (filch_cpus) since it was made: of all who are in it, not of this pool alone. */
 typedef struct filch_stats {
     size_t size;              /* sizeof(filch_stats), set by the caller */
@@ -57,13 +58,19 @@ typedef struct filch_stats {
     unsigned max_workers;     /* workers there can be */
     unsigned workers_asked;   /* workers the configuration asked for */
     unsigned bound;           /* workers with a thread that is bound to a CPU */
-    size_t queue_tasks;       /* capacity of the injector */
+    size_t queue_tasks;       /* capacity of the queue, */
+    uint64_t queue_depth;     /* from foreign threads and not started, now, */
+    uint64_t queue_high;      /* and the most there were when a worker took a batch, when the queue
+                                 was found full, or when somebody read this */
     const char *park_backend; /* "futex" or "condvar" */
     const char *fork_backend; /* "membarrier", or "polled": forks are not taken unless offered */
     uint64_t accepted;        /* tasks and roots accepted */
     uint64_t refused;         /* tasks and roots refused: closed, full, or without memory */
     uint64_t pending;         /* accepted and not ended, plus threads inside such a call */
-    uint64_t queue_waits;     /* times a foreign thread waited because the injector was full */
+    uint64_t queue_waits;     /* times a foreign thread waited because the queue was full, */
+    uint64_t queue_rejected;  /* tasks refused for that (of `refused`), the deadline included, */
+    uint64_t queue_run;       /* run inside the call for that, */
+    uint64_t queue_dropped;   /* and given up for newer ones */
     uint64_t resizes;         /* times the number of workers on duty changed */
     uint64_t wall_ns;         /* since the workers were started, up to the end of the shutdown */
     double utilisation;       /* busy / (busy + searching + parked), of all: from 0 to 1 */
@@ -76,7 +83,8 @@ typedef struct filch_stats {
 
 #define FILCH_STATS_INIT                                                                           \
     {                                                                                              \
-        sizeof(filch_stats), 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,        \
+        sizeof(filch_stats), 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
+            0, 0, 0,                                                                               \
         {                                                                                          \
             0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                             \
         }                                                                                          \
@@ -119,6 +127,13 @@ typedef struct filch_lengths {
  * Threads: any.   Fails: FILCH_E_INVALID (NULL, wrong size, a pool without the flag),
  *                        FILCH_E_FORKED. */
 FILCH_API filch_status filch_stats_read_lengths(const filch_pool *pool, filch_lengths *out_lengths);
+
+/* Waits of tasks, of pools with FILCH_POOL_TIME_QUEUE: from when a foreign thread handed a task or root
+ * in to when a worker started it, the time a full queue made its submitter wait included. Own tasks
+ * of workers, what was dropped and what ran in its caller are not counted (injected_taken). Costs
+ * two readings of the clock a task. Read and subtract as lengths.
+ * Threads: any.   Fails: as filch_stats_read_lengths. */
+FILCH_API filch_status filch_stats_read_waits(const filch_pool *pool, filch_lengths *out_waits);
 
 /* The length that the part `q` (0 to 1) of the tasks does not exceed, rounded up to the longest of
  * its bucket: 0.5 gives the median, 1 the longest. 0 without tasks, or for NULL.  Threads: any. */

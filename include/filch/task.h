@@ -1,22 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /* Detached tasks: handed to a pool from anywhere, run some time later, joined by nobody.
  *
- * A foreign thread's tasks go through the injector (bounded, about first in first out over all
- * submitters). A worker's own tasks go onto its deque: the worker takes the newest first (oldest
- * first with FILCH_POOL_FIFO), thieves the oldest. No order between tasks is promised beyond that.
+ * A foreign thread's tasks go through a queue (bounded by queue_tasks of the configuration, about first
+ * in first out over all submitters). A worker's own tasks go onto its deque: the worker takes the newest
+ * first (oldest first with FILCH_POOL_FIFO), thieves the oldest. No order between tasks is promised
+ * beyond that.
  *
- * Counting: every call is accepted (FILCH_OK) or refused (FILCH_E_CLOSED, FILCH_E_FULL,
- *          FILCH_E_NOMEM; misuse is not counted); every accepted task ends exactly once, as
- *          FILCH_RAN or FILCH_CANCELLED.
- * When full: a foreign thread waits until a quarter of the injector is free, also if a shutdown
- *          begins meanwhile: its task counts as accepted. No order among those who wait is promised.
- *          A worker's deque holds FILCH_MAX_OWN_TASKS; a worker whose deque is full or cannot grow
- *          runs the task inside the call. FILCH_E_FULL if it may not: less than a quarter of its
- *          stack is left, or the call comes from inside the body of a loop.
+ * Counting: every task is accepted (FILCH_OK) or refused (FILCH_E_CLOSED, FILCH_E_FULL,
+ *          FILCH_E_TIMEOUT, FILCH_E_NOMEM; misuse is not counted); every accepted task ends exactly
+ *          once, as FILCH_RAN, FILCH_CANCELLED or FILCH_DROPPED.
+ * When full: queue_tasks tasks and roots of foreign threads have been accepted and not been started;
+ *          where they wait, also with a worker that took several at once, makes no difference. Then
+ *          the call, or else the pool, decides for a foreign thread:
+ *          FILCH_FULL_BLOCK   waits until a quarter is free, or until `until` (FILCH_E_TIMEOUT); also
+ *                             if a shutdown begins meanwhile, the task counts as accepted then. No
+ *                             order among those who wait is promised.
+ *          FILCH_FULL_REJECT  FILCH_E_FULL.
+ *          FILCH_FULL_RUN     runs the task inside the call, on the calling thread, which no other
+ *                             task interrupts; its forks run on the spot, its posts are a foreign
+ *                             thread's. Waits, as FILCH_FULL_BLOCK, without memory for it.
+ *          FILCH_FULL_DROP_OLDEST  gives up what waits longest, roots included (filch_run then
+ *                             returns FILCH_E_CANCELLED), until there is room. Its end is called
+ *                             with FILCH_DROPPED, on the calling thread, before the call returns. What
+ *                             has started is never dropped, nor are workers' own tasks. Exactly
+ *                             oldest first if no worker takes tasks meanwhile; else nearly.
+ *          A foreign thread that is inside the pool already (in a body of a loop, a task that runs in
+ *          its caller, the end of a dropped task) waits instead of running or dropping.
+ *          Roots always wait. A worker of the pool never does: a worker with own_tasks tasks, or whose
+ *          deque cannot grow, runs the task inside the call; FILCH_E_FULL if it may not: less than a
+ *          quarter of its stack is left, or the call comes from inside the body of a loop. A hook of
+ *          the pool is a foreign thread here, and must not wait.
  * Order:   writes before the call are visible to the task.
  * Queue errors: FILCH_E_CLOSED (shutdown began; a task may still post to its own draining pool),
- *          FILCH_E_FULL (only as above), FILCH_E_INVALID, FILCH_E_FORKED; FILCH_E_NOMEM as said.
- *          The arguments are then untouched and `end` is not called. */
+ *          FILCH_E_FULL, FILCH_E_TIMEOUT (only as above), FILCH_E_INVALID, FILCH_E_FORKED;
+ *          FILCH_E_NOMEM as said. The arguments are then untouched and `end` is not called. */
 #ifndef FILCH_TASK_H
 #define FILCH_TASK_H
 
@@ -26,11 +43,12 @@ FILCH_BEGIN_DECLS
 
 /* How a task ended. */
 typedef enum filch_end {
-    FILCH_RAN = 1,      /* its function has returned */
-    FILCH_CANCELLED = 2 /* it was never started */
+    FILCH_RAN = 1,       /* its function has returned */
+    FILCH_CANCELLED = 2, /* it was never started */
+    FILCH_DROPPED = 3    /* never started, and given up for a newer one: FILCH_FULL_DROP_OLDEST */
 } filch_end;
 
-/* Called exactly once for each accepted task, on a worker, after its last use of `data`. It is part
+/* Called exactly once for each accepted task, on the thread that ran or dropped it, after its last use of `data`. It is part
  * of the task: it may post, and the pool is not quiet before it has returned. */
 typedef void filch_end_fn(void *data, filch_end how);
 
@@ -40,14 +58,16 @@ typedef struct filch_submit_options {
     unsigned flags;    /* none yet */
     const char *label; /* a name for people; must outlive the task; see filch_label */
     filch_end_fn *end; /* NULL: nothing to clean up */
-    uintptr_t reserved[8];
+    filch_full full;   /* when the queue is full; 0: what the pool says */
+    filch_time until;  /* to wait for room at most; 0: no deadline */
+    uintptr_t reserved[6];
 } filch_submit_options;
 
 #define FILCH_SUBMIT_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(filch_submit_options), 0, NULL, NULL,                                               \
+        sizeof(filch_submit_options), 0, NULL, NULL, FILCH_FULL_DEFAULT, 0,                        \
         {                                                                                          \
-            0, 0, 0, 0, 0, 0, 0, 0                                                                 \
+            0, 0, 0, 0, 0, 0                                                                       \
         }                                                                                          \
     }
 
@@ -60,7 +80,7 @@ typedef struct filch_submit_options {
 /* Post `fn` with a copy of `bytes` bytes at `data`: the task gets a pointer to the copy, aligned
  * for any object and valid until `end` has returned. With `bytes` 0 nothing is copied and the task
  * gets `data` itself.
- * Threads: any.            Blocks: a foreign thread, while the injector is full.
+ * Threads: any.            Blocks: a foreign thread, "When full" above.
  * Fails:   "Queue errors" above; FILCH_E_NOMEM (bytes above FILCH_POST_INLINE_BYTES). */
 FILCH_API filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t bytes,
                                   const filch_submit_options *options);
@@ -81,13 +101,24 @@ typedef struct filch_task {
     }
 
 /* Submit `task`; nothing is allocated.
- * Threads: any.            Blocks: a foreign thread, while the injector is full.
+ * Threads: any.            Blocks: a foreign thread, "When full" above.
  * Owns:    the pool holds `task` until its function or its end is called; keep it alive and
  *          unmoved until then. From then on the pool does not touch it: the function may free it
  *          or submit it again. `end` still gets `arg`: only one of the two may free that.
  * Fails:   "Queue errors" above, without FILCH_E_NOMEM. */
 FILCH_API filch_status filch_submit(filch_pool *pool, filch_task *task,
                                     const filch_submit_options *options);
+
+/* Submit `count` tasks in the order of the array, as by filch_submit, but with one entry into the pool
+ * and one wake for many. A prefix is accepted: the first *out_accepted tasks (NULL: not asked for), and
+ * the rest is not touched. FILCH_OK: all. Each counts as accepted or refused, and finds the queue full,
+ * by itself; `until` is for all together. They become visible to workers while the call goes on.
+ * Threads: any.            Blocks: a foreign thread, "When full" above.
+ * Owns:    as filch_submit; the array is the caller's again on return.
+ * Fails:   as filch_submit, *out_accepted is then less than `count`; FILCH_E_INVALID (also a NULL in
+ *          the array; nothing is accepted, *out_accepted is untouched). */
+FILCH_API filch_status filch_submit_many(filch_pool *pool, filch_task *const *tasks, size_t count,
+                                         const filch_submit_options *options, size_t *out_accepted);
 
 /* The label of the detached task that runs on this stack; NULL if it has none, or in a fork or loop
  * that this thread took over from another.

@@ -26,10 +26,15 @@ bool filchi_pool_cancelling(const filch_pool *pool)
 
 void filchi_pool_task_ended(filch_pool *pool)
 {
+    filchi_pool_tasks_ended(pool, 1);
+}
+
+void filchi_pool_tasks_ended(filch_pool *pool, uint32_t tasks)
+{
     /* [QUIET-1] seq_cst, pairs with QUIET-3: what the task wrote is visible to whoever sees the
      * pool quiet. */
-    const uint64_t before = filchi_add_seq_cst_u64(&pool->account, 0 - FILCHI_ACCOUNT_TASK);
-    if ((before & FILCHI_ACCOUNT_TASKS) != FILCHI_ACCOUNT_TASK) {
+    const uint64_t before = filchi_add_seq_cst_u64(&pool->account, 0 - tasks * FILCHI_ACCOUNT_TASK);
+    if ((before & FILCHI_ACCOUNT_TASKS) != tasks * FILCHI_ACCOUNT_TASK) {
         return;
     }
     /* [QUIET-2] seq_cst, pairs with EC-1: a thread that waits for quiet is seen here, or sees the
@@ -41,21 +46,31 @@ void filchi_pool_task_ended(filch_pool *pool)
 
 bool filchi_pool_caller_enter(filch_pool *pool)
 {
+    return filchi_pool_caller_enter_many(pool, 1);
+}
+
+bool filchi_pool_caller_enter_many(filch_pool *pool, uint32_t tasks)
+{
     /* relaxed: orders nothing by itself; the task is published by the injector */
     const uint64_t before =
-        filchi_add_relaxed_u64(&pool->account, FILCHI_ACCOUNT_CALLER + FILCHI_ACCOUNT_TASK);
+        filchi_add_relaxed_u64(&pool->account, FILCHI_ACCOUNT_CALLER + tasks * FILCHI_ACCOUNT_TASK);
     if ((before & FILCHI_ACCOUNT_CLOSED) == 0) {
         return true;
     }
-    filchi_pool_task_ended(pool);
+    filchi_pool_tasks_ended(pool, tasks);
     filchi_pool_caller_exit(pool);
     return false;
 }
 
 filch_status filchi_pool_refuse(filch_pool *pool, filch_status why)
 {
+    return filchi_pool_refuse_many(pool, 1, why);
+}
+
+filch_status filchi_pool_refuse_many(filch_pool *pool, size_t tasks, filch_status why)
+{
     /* relaxed: a counter */
-    (void)filchi_add_relaxed_u64(&pool->refused, 1);
+    (void)filchi_add_relaxed_u64(&pool->refused, tasks);
     return why;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading a configuration: limits, defaults, names. */
 #include "base/alloc.h"
+#include "core/full.h"
 #include "core/pool.h"
 #include "core/sizing.h"
 
@@ -17,11 +18,12 @@ static bool in_limits(const filch_pool_config *config)
     const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_TIME_TASKS |
                            FILCH_POOL_FIXED | FILCH_POOL_LOGICAL | FILCH_POOL_NO_ENVIRONMENT |
                            FILCH_POOL_SHARE | FILCHI_POOL_BINDS | FILCH_POOL_NO_BARRIER |
-                           FILCH_POOL_NO_PLACING;
+                           FILCH_POOL_NO_PLACING | FILCH_POOL_TIME_QUEUE;
     return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
            (config->flags & FILCHI_POOL_BINDS) != FILCHI_POOL_BINDS &&
            config->workers <= FILCH_MAX_WORKERS && config->max_workers <= FILCH_MAX_WORKERS &&
            config->queue_tasks <= FILCH_MAX_QUEUE_TASKS &&
+           config->own_tasks <= FILCH_MAX_OWN_TASKS && filchi_full_valid(config->full) &&
            (config->stack_bytes == 0 || (config->stack_bytes >= FILCH_MIN_STACK_BYTES &&
                                          config->stack_bytes <= FILCH_MAX_STACK_BYTES)) &&
            filchi_allocator_valid(config->allocator) &&
@@ -63,6 +65,8 @@ filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *
     fill_size(from, out_config);
     out_config->stack_bytes = from->stack_bytes != 0 ? from->stack_bytes : default_stack_bytes;
     out_config->queue_tasks = from->queue_tasks != 0 ? from->queue_tasks : DEFAULT_QUEUE_TASKS;
+    out_config->own_tasks = from->own_tasks != 0 ? from->own_tasks : FILCH_MAX_OWN_TASKS;
+    out_config->full = from->full != FILCH_FULL_DEFAULT ? from->full : FILCH_FULL_BLOCK;
     strncpy(out_config->name, from->name != NULL ? from->name : default_name,
             sizeof(out_config->name) - 1);
     out_config->on_start = from->on_start;
@@ -71,6 +75,23 @@ filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *
     out_config->hook_arg = from->hook_arg;
     out_config->allocator = from->allocator != NULL ? *from->allocator : filchi_libc_allocator;
     return FILCH_OK;
+}
+
+size_t filch_queue_capacity(size_t burst, uint64_t service_ns, unsigned workers, uint64_t budget_ns)
+{
+    size_t capacity = burst < FILCH_MAX_QUEUE_TASKS ? burst : FILCH_MAX_QUEUE_TASKS;
+    if (service_ns != 0) {
+        /* whole services a worker gets through; what is left over is less than one for each */
+        const uint64_t each = budget_ns / service_ns;
+        const uint64_t rest = budget_ns % service_ns;
+        const unsigned hands = workers != 0 ? workers : 1;
+        if (each < FILCH_MAX_QUEUE_TASKS) {
+            const uint64_t more = rest <= UINT64_MAX / hands ? rest * hands / service_ns : 0;
+            const uint64_t all = each * hands + more;
+            capacity = all < capacity ? (size_t)all : capacity;
+        }
+    }
+    return capacity != 0 ? capacity : 1;
 }
 
 /* Decimal digits of `number` from the end of `text`; returns where they begin. */

@@ -69,6 +69,19 @@ void filchi_job_node_put(filchi_worker *worker, filchi_job_node *node)
     }
 }
 
+void filchi_job_node_discard(filch_pool *pool, filchi_job_node *node)
+{
+    filchi_mutex_lock(&pool->nodes.lock);
+    const bool room = pool->nodes.spare.count < SPARE_NODES;
+    if (room) {
+        list_push(&pool->nodes.spare, node);
+    }
+    filchi_mutex_unlock(&pool->nodes.lock);
+    if (!room) {
+        filchi_free(&pool->config.allocator, node, sizeof(*node));
+    }
+}
+
 void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *allocator)
 {
     filchi_job_node *node = list_pop(list);
@@ -78,17 +91,36 @@ void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *alloca
     }
 }
 
-static void run_fn(filch_cx *cx, filchi_job *job, void *arg)
+static void *arg_of(filchi_job *job)
+{
+    return job->kind == FILCHI_JOB_INLINE ? job->data : job->arg;
+}
+
+static void run_fn(filch_cx *cx, filchi_job *job)
 {
     filchi_lane *lane = filchi_lane_of(cx);
     const char *label = lane->label;
     const uint32_t call = filchi_call_begin(cx);
     lane->label = job->label;
-    const filchi_timing timing = filchi_timing_begin(cx);
-    job->fn(cx, arg);
-    filchi_timing_end(cx, timing);
+    job->fn(cx, arg_of(job));
     lane->label = label;
     filchi_call_end(cx, call);
+}
+
+void filchi_job_end(filch_pool *pool, filchi_job *job, filch_end how)
+{
+    if (job->end != NULL) {
+        job->end(arg_of(job), how);
+    }
+    if (job->kind == FILCHI_JOB_HEAP) {
+        filchi_free(&pool->config.allocator, job->arg, job->heap_bytes);
+    }
+}
+
+void filchi_job_run_as_guest(filch_cx *cx, filchi_job *job)
+{
+    run_fn(cx, job);
+    filchi_job_end(filchi_lane_of(cx)->pool, job, FILCH_RAN);
 }
 
 /* Everything but the account. The owner of a filch_task may free it as soon as its function or its
@@ -96,17 +128,13 @@ static void run_fn(filch_cx *cx, filchi_job *job, void *arg)
 static void run_and_end(filch_cx *cx, filchi_job *job)
 {
     const filchi_lane *lane = filchi_lane_of(cx);
-    void *arg = job->kind == FILCHI_JOB_INLINE ? job->data : job->arg;
     const bool cancelled = filchi_pool_cancelling(lane->pool);
     if (!cancelled) {
-        run_fn(cx, job, arg);
+        const filchi_timing timing = filchi_timing_begin(cx);
+        run_fn(cx, job);
+        filchi_timing_end(cx, timing);
     }
-    if (job->end != NULL) {
-        job->end(arg, cancelled ? FILCH_CANCELLED : FILCH_RAN);
-    }
-    if (job->kind == FILCHI_JOB_HEAP) {
-        filchi_free(&lane->pool->config.allocator, arg, job->heap_bytes);
-    }
+    filchi_job_end(lane->pool, job, cancelled ? FILCH_CANCELLED : FILCH_RAN);
     filchi_counters_add(&lane->worker->counters,
                         cancelled ? FILCHI_COUNT_CANCELLED : FILCHI_COUNT_RUN);
 }

@@ -29,6 +29,8 @@ typedef struct filchi_node_store {
 /* A node for a post by this worker; NULL without memory. */
 filchi_job_node *filchi_job_node_get(filchi_worker *worker);
 void filchi_job_node_put(filchi_worker *worker, filchi_job_node *node);
+/* By a thread that is no worker. */
+void filchi_job_node_discard(filch_pool *pool, filchi_job_node *node);
 void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *allocator);
 
 /* Run functions for items (core/cx.h): a filchi_job, a filchi_job_node, a filch_task. Each runs the
@@ -36,6 +38,11 @@ void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *alloca
 void filchi_job_run(filch_cx *cx, void *job);
 void filchi_job_node_run(filch_cx *cx, void *node);
 void filchi_job_task_run(filch_cx *cx, void *task);
+
+/* Likewise by a foreign thread: end a job that never started, or run it on this lane; nothing of the
+ * account. */
+void filchi_job_end(filch_pool *pool, filchi_job *job, filch_end how);
+void filchi_job_run_as_guest(filch_cx *cx, filchi_job *job);
 
 /* What a submitted filch_task keeps of its options. */
 void filchi_job_task_store(filch_task *task, filch_end_fn *end, const char *label);

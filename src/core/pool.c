@@ -167,6 +167,7 @@ static void free_pool_forked(filch_pool *pool)
         filchi_lane_free_regions(&worker->lane);
         filchi_free(&allocator, worker->sightings, places * sizeof(filchi_sighting));
         filchi_free(&allocator, worker->lengths, sizeof(*worker->lengths));
+        filchi_free(&allocator, worker->waits, sizeof(*worker->waits));
         filchi_free(&allocator, worker, sizeof(*worker));
     }
     filchi_free(&allocator, pool->workers, places * sizeof(filchi_worker *));
@@ -316,7 +317,11 @@ filch_status filch_priv_pool_create(const filch_pool_config *config, filch_pool 
 
 static void fill_report(const filch_pool *pool, filch_shutdown_report *report)
 {
-    *report = (filch_shutdown_report){ .refused = filchi_load_relaxed_u64(&pool->refused) };
+    /* relaxed, all: counters */
+    *report = (filch_shutdown_report){ .refused = filchi_load_relaxed_u64(&pool->refused),
+                                       .dropped = filchi_load_relaxed_u64(&pool->dropped) };
+    const uint64_t inside = filchi_load_relaxed_u64(&pool->run_inside);
+    report->ran = inside;
     for (unsigned i = 0; i < pool->worker_count; i++) {
         const filchi_counters *counters = &pool->workers[i]->counters;
         report->ran += filchi_counters_get(counters, FILCHI_COUNT_RUN);
@@ -326,7 +331,7 @@ static void fill_report(const filch_pool *pool, filch_shutdown_report *report)
     for (unsigned i = 0; i < pool->worker_count; i++) {
         report->accepted += filchi_counters_get(&pool->workers[i]->counters, FILCHI_COUNT_POSTED);
     }
-    report->accepted += filchi_injector_count(&pool->injector);
+    report->accepted += filchi_injector_count(&pool->injector) + inside;
 }
 
 /* Under `life`. */

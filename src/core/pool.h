@@ -22,6 +22,8 @@ typedef struct filchi_config {
     bool shares;          /* `workers` is of all pools that share */
     size_t stack_bytes;
     size_t queue_tasks;
+    size_t own_tasks;
+    filch_full full;
     char name[FILCHI_THREAD_NAME_BYTES];
     void (*on_start)(void *hook_arg, unsigned worker);
     void (*on_stop)(void *hook_arg, unsigned worker);
@@ -68,7 +70,9 @@ struct filch_pool {
     filchi_atomic_u64 refused;    /* A: counter */
     filchi_atomic_u64 room_waits; /* A: counter */
     filchi_atomic_u64 queue_high; /* A: the most that waited in the queue, as far as seen */
-    filchi_atomic_u64 dropped;    /* A: counter; what a full queue had to give up */
+    filchi_atomic_u64 dropped;    /* A: what a full queue had to give up */
+    filchi_atomic_u64 rejected;   /* A: counter; refused because the queue was full */
+    filchi_atomic_u64 run_inside; /* A: counter; run in the call of a foreign thread */
     filchi_atomic_u64 resizes;    /* A: counter */
     filchi_atomic_u32 stop;       /* A: the workers shall end */
     filchi_atomic_u32 active;     /* A: workers on duty; written under `gate` */
@@ -105,13 +109,16 @@ bool filchi_pool_cancelling(const filch_pool *pool);
 /* A foreign thread enters a call that hands work in: one more caller and one more task. False:
  * closed, and it is out again. Its last touch of the pool is filchi_pool_caller_exit. */
 bool filchi_pool_caller_enter(filch_pool *pool);
+bool filchi_pool_caller_enter_many(filch_pool *pool, uint32_t tasks);
 void filchi_pool_caller_exit(filch_pool *pool);
 
 /* Count a task or root that is refused; returns `why`. */
 filch_status filchi_pool_refuse(filch_pool *pool, filch_status why);
+filch_status filchi_pool_refuse_many(filch_pool *pool, size_t tasks, filch_status why);
 
 /* One accepted task has ended. */
 void filchi_pool_task_ended(filch_pool *pool);
+void filchi_pool_tasks_ended(filch_pool *pool, uint32_t tasks);
 
 /* Wait until no task is pending and nobody is inside a call. FILCH_E_TIMEOUT, FILCH_E_NOMEM. */
 filch_status filchi_pool_wait_account(filch_pool *pool, filch_time until);

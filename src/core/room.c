@@ -11,7 +11,8 @@ enum { ROOM_PART = 4 /* a quarter must be free before those who wait for room wa
 /* Everything that was put and waits no longer. */
 static uint64_t gone(const filch_pool *pool)
 {
-    uint64_t sum = 0;
+    /* [ROOM-4] seq_cst, pairs with ROOM-5: as ROOM-3, for what was dropped. */
+    uint64_t sum = filchi_load_seq_cst_u64(&pool->dropped);
     for (unsigned i = 0; i < pool->config.max_workers; i++) {
         const filchi_counters *counters = &pool->workers[i]->counters;
         /* [ROOM-3] seq_cst, pairs with ROOM-1: counts every start whose starter has looked at the
@@ -53,7 +54,7 @@ FILCHI_COLD static void wake_producers(filch_pool *pool)
 
 void filchi_room_made(filch_pool *pool)
 {
-    /* [ROOM-2] seq_cst, pairs with EC-1, ROOM-1: a producer that waits for room is seen here, or sees what
+    /* [ROOM-2] seq_cst, pairs with EC-1, ROOM-1, ROOM-5: a producer that waits for room is seen here, or sees what
      * is gone. */
     if (FILCHI_UNLIKELY(filchi_load_seq_cst_u64(&pool->room_waiters) != 0)) {
         wake_producers(pool);

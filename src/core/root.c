@@ -3,9 +3,9 @@
  * the latch is the pool's last touch of it. */
 #include <filch/fork.h>
 
+#include "core/full.h"
 #include "core/place.h"
 #include "core/pool.h"
-#include "core/room.h"
 #include "sync/latch.h"
 
 typedef struct root {
@@ -47,13 +47,12 @@ static filch_status run_foreign(filch_pool *pool, root *call)
     job.label = NULL;
     job.arg = call;
     job.kind = FILCHI_JOB_POINTER;
+    filchi_full_stamp(pool, &job);
     filch_status status;
     if (!filchi_pool_caller_enter(pool)) {
         status = filchi_pool_refuse(pool, FILCH_E_CLOSED);
     } else {
-        if (filchi_room_put(pool, &job, 1) == 0) {
-            (void)filchi_room_wait_put(pool, &job, 1, FILCH_FOREVER);
-        }
+        (void)filchi_full_put(pool, &job, 1, FILCH_FULL_BLOCK, FILCH_FOREVER);
         filchi_pool_caller_exit(pool);
         filchi_latch_wait(&call->latch, &parker);
         status = call->how == FILCH_RAN ? FILCH_OK : FILCH_E_CANCELLED;

@@ -7,6 +7,7 @@
 #include "core/fork.h"
 #include "core/place.h"
 #include "core/pool.h"
+#include "core/room.h"
 
 #include <string.h>
 
@@ -161,6 +162,11 @@ const filchi_lengths *filchi_spi_lengths(const filch_pool *pool, unsigned worker
     return pool->workers[worker]->lengths;
 }
 
+const filchi_lengths *filchi_spi_waits(const filch_pool *pool, unsigned worker)
+{
+    return pool->workers[worker]->waits;
+}
+
 filchi_timesheet *filchi_spi_timesheet(const filch_pool *pool, unsigned worker)
 {
     return &pool->workers[worker]->time;
@@ -175,6 +181,10 @@ filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
 {
     /* relaxed, all: a moment's view */
     const uint64_t account = filchi_load_relaxed_u64(&pool->account);
+    const uint64_t depth = filchi_room_depth((filch_pool *)(uintptr_t)pool);
+    /* what has ended before what was accepted */
+    const uint64_t dropped = filchi_load_relaxed_u64(&pool->dropped);
+    const uint64_t run_inside = filchi_load_relaxed_u64(&pool->run_inside);
     return (filchi_spi_figures){
         .workers_asked = pool->workers_asked,
         .barrier = pool->barrier,
@@ -185,5 +195,10 @@ filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
         .refused = filchi_load_relaxed_u64(&pool->refused),
         .pending = (account & FILCHI_ACCOUNT_TASKS) + ((account & FILCHI_ACCOUNT_CALLERS) >> 32),
         .room_waits = filchi_load_relaxed_u64(&pool->room_waits),
+        .depth = depth,
+        .high = filchi_load_relaxed_u64(&pool->queue_high),
+        .rejected = filchi_load_relaxed_u64(&pool->rejected),
+        .run_inside = run_inside,
+        .dropped = dropped,
     };
 }

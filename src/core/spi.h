@@ -55,6 +55,7 @@ bool filchi_spi_forked(const filch_pool *pool);
 bool filchi_spi_off_duty(const filch_cx *cx);
 const filchi_counters *filchi_spi_counters(const filch_pool *pool, unsigned worker);
 const filchi_lengths *filchi_spi_lengths(const filch_pool *pool, unsigned worker); /* or NULL */
+const filchi_lengths *filchi_spi_waits(const filch_pool *pool, unsigned worker);   /* or NULL */
 
 /* What readers of time need is not const: readers leave word of what they were told. */
 filchi_timesheet *filchi_spi_timesheet(const filch_pool *pool, unsigned worker);
@@ -71,6 +72,11 @@ typedef struct filchi_spi_figures {
     uint64_t refused;
     uint64_t pending;
     uint64_t room_waits;
+    uint64_t depth;
+    uint64_t high;
+    uint64_t rejected;
+    uint64_t run_inside;
+    uint64_t dropped;
 } filchi_spi_figures;
 
 filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool);

@@ -6,24 +6,39 @@
 #include <filch/task.h>
 
 #include "base/alloc.h"
+#include "core/full.h"
 #include "core/place.h"
 #include "core/pool.h"
-#include "core/room.h"
 
 #include <string.h>
 
-/* The injector. */
+/* From a foreign thread. */
 
-static filch_status submit_foreign(filch_pool *pool, const filchi_job *job)
+/* Of `count` jobs the first *out_accepted are accepted. FILCH_OK: all of them. */
+static filch_status submit_foreign(filch_pool *pool, filchi_job *jobs, size_t count,
+                                   const filch_submit_options *options, size_t *out_accepted)
 {
-    if (!filchi_pool_caller_enter(pool)) {
-        return filchi_pool_refuse(pool, FILCH_E_CLOSED);
+    filch_full full = options != NULL ? options->full : FILCH_FULL_DEFAULT;
+    const filch_time until =
+        options != NULL && options->until != 0 ? options->until : FILCH_FOREVER;
+    full = full != FILCH_FULL_DEFAULT ? full : pool->config.full;
+    *out_accepted = 0;
+    if (!filchi_pool_caller_enter_many(pool, (uint32_t)count)) {
+        return filchi_pool_refuse_many(pool, count, FILCH_E_CLOSED);
     }
-    if (filchi_room_put(pool, job, 1) == 0) {
-        (void)filchi_room_wait_put(pool, job, 1, FILCH_FOREVER);
+    filch_status status = FILCH_OK;
+    const size_t accepted = filchi_full_put(pool, jobs, count, full, until);
+    if (accepted < count) {
+        /* relaxed: a counter */
+        (void)filchi_add_relaxed_u64(&pool->rejected, count - accepted);
+        status =
+            filchi_pool_refuse_many(pool, count - accepted,
+                                    full == FILCH_FULL_REJECT ? FILCH_E_FULL : FILCH_E_TIMEOUT);
+        filchi_pool_tasks_ended(pool, (uint32_t)(count - accepted));
     }
+    *out_accepted = accepted;
     filchi_pool_caller_exit(pool);
-    return FILCH_OK;
+    return status;
 }
 
 /* A worker's own deque. */
@@ -42,10 +57,20 @@ static bool accept_own(filchi_worker *worker)
     return true;
 }
 
+static bool own_full(const filchi_worker *worker)
+{
+    const filch_deque *tasks = &worker->tasks;
+    const size_t most = worker->lane.pool->config.own_tasks;
+    /* an old top first: the present one is the thieves' line */
+    return (size_t)(filchi_deque_bottom(tasks) - tasks->top_seen) >= most &&
+           filch_deque_size(tasks) >= most;
+}
+
 static bool push_own(filchi_worker *worker, void *object, filchi_run_fn *run)
 {
     const filch_item item = { (uintptr_t)object, (uintptr_t)run };
-    return object != NULL && filchi_deque_push(&worker->tasks, item) == FILCH_OK;
+    return object != NULL && !own_full(worker) &&
+           filchi_deque_push(&worker->tasks, item) == FILCH_OK;
 }
 
 /* There is no room for the task: run it here, inside the post, if the stack allows, and unless this
@@ -97,6 +122,7 @@ static bool options_valid(const filch_submit_options *options)
     static const filch_submit_options empty = FILCH_SUBMIT_OPTIONS_INIT;
     return options == NULL ||
            (options->size == sizeof(*options) && options->flags == 0 &&
+            filchi_full_valid(options->full) &&
             memcmp(options->reserved, empty.reserved, sizeof(empty.reserved)) == 0);
 }
 
@@ -139,7 +165,13 @@ filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t
         return filchi_pool_refuse(pool, status);
     }
     filchi_worker *worker = filchi_place_worker(pool);
-    status = worker != NULL ? submit_own(worker, &job) : submit_foreign(pool, &job);
+    if (worker != NULL) {
+        status = submit_own(worker, &job);
+    } else {
+        size_t accepted;
+        filchi_full_stamp(pool, &job);
+        status = submit_foreign(pool, &job, 1, options, &accepted);
+    }
     if (status != FILCH_OK && job.kind == FILCHI_JOB_HEAP) {
         filchi_free(&pool->config.allocator, job.arg, bytes);
     }
@@ -162,6 +194,35 @@ static filch_status submit_own_task(filchi_worker *worker, filch_task *task,
     return run_inline(worker, task, filchi_job_task_run);
 }
 
+static filch_status submit_own_many(filchi_worker *worker, filch_task *const *tasks, size_t count,
+                                    const filch_submit_options *options, size_t *out_accepted)
+{
+    filch_status status = FILCH_OK;
+    size_t accepted = 0;
+    while (accepted < count && status == FILCH_OK) {
+        status = submit_own_task(worker, tasks[accepted], options);
+        accepted += status == FILCH_OK;
+    }
+    if (accepted < count) { /* the first of them is counted */
+        (void)filchi_pool_refuse_many(worker->lane.pool, count - accepted - 1, status);
+    }
+    *out_accepted = accepted;
+    return status;
+}
+
+static filchi_job job_of_task(const filch_pool *pool, const filch_task *task,
+                              const filch_submit_options *options)
+{
+    filchi_job job;
+    job.fn = task->fn;
+    job.arg = task->arg;
+    job.end = options != NULL ? options->end : NULL;
+    job.label = options != NULL ? options->label : NULL;
+    job.kind = FILCHI_JOB_POINTER;
+    filchi_full_stamp(pool, &job);
+    return job;
+}
+
 filch_status filch_submit(filch_pool *pool, filch_task *task, const filch_submit_options *options)
 {
     if (pool == NULL || task == NULL || task->fn == NULL || !options_valid(options)) {
@@ -174,13 +235,63 @@ filch_status filch_submit(filch_pool *pool, filch_task *task, const filch_submit
     if (worker != NULL) {
         return submit_own_task(worker, task, options);
     }
-    filchi_job job;
-    job.fn = task->fn;
-    job.arg = task->arg;
-    job.end = options != NULL ? options->end : NULL;
-    job.label = options != NULL ? options->label : NULL;
-    job.kind = FILCHI_JOB_POINTER;
-    return submit_foreign(pool, &job);
+    size_t accepted;
+    filchi_job job = job_of_task(pool, task, options);
+    return submit_foreign(pool, &job, 1, options, &accepted);
+}
+
+enum { PART = 16 /* jobs on the stack of a foreign thread, claimed together */ };
+
+static filch_status submit_foreign_many(filch_pool *pool, filch_task *const *tasks, size_t count,
+                                        const filch_submit_options *options, size_t *out_accepted)
+{
+    filchi_job jobs[PART];
+    filch_status status = FILCH_OK;
+    size_t done = 0;
+    while (done < count && status == FILCH_OK) {
+        const size_t part = count - done < PART ? count - done : PART;
+        size_t accepted;
+        for (size_t i = 0; i < part; i++) {
+            jobs[i] = job_of_task(pool, tasks[done + i], options);
+        }
+        status = submit_foreign(pool, jobs, part, options, &accepted);
+        done += accepted;
+        if (status != FILCH_OK) { /* the rest of this part is counted */
+            (void)filchi_pool_refuse_many(pool, count - done - (part - accepted), status);
+        }
+    }
+    *out_accepted = done;
+    return status;
+}
+
+static bool tasks_valid(filch_task *const *tasks, size_t count)
+{
+    size_t i = 0;
+    while (i < count && tasks[i] != NULL && tasks[i]->fn != NULL) {
+        i++;
+    }
+    return i == count;
+}
+
+filch_status filch_submit_many(filch_pool *pool, filch_task *const *tasks, size_t count,
+                               const filch_submit_options *options, size_t *out_accepted)
+{
+    if (pool == NULL || (tasks == NULL && count != 0) || !options_valid(options) ||
+        !tasks_valid(tasks, count)) {
+        return FILCH_E_INVALID;
+    }
+    if (filchi_pool_forked(pool)) {
+        return FILCH_E_FORKED;
+    }
+    size_t accepted = 0;
+    filchi_worker *worker = filchi_place_worker(pool);
+    const filch_status status = worker != NULL
+                                    ? submit_own_many(worker, tasks, count, options, &accepted)
+                                    : submit_foreign_many(pool, tasks, count, options, &accepted);
+    if (out_accepted != NULL) {
+        *out_accepted = accepted;
+    }
+    return status;
 }
 
 const char *filch_label(const filch_cx *cx)

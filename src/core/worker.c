@@ -67,9 +67,17 @@ filchi_worker *filchi_worker_create(filch_pool *pool, unsigned index)
             goto fail_lengths;
         }
     }
+    if ((pool->config.flags & FILCH_POOL_TIME_QUEUE) != 0) {
+        worker->waits = filchi_alloc_zeroed(allocator, sizeof(*worker->waits));
+        if (worker->waits == NULL) {
+            goto fail_waits;
+        }
+    }
     filchi_waiter_init(&worker->waiter, &worker->parker);
     return worker;
 
+fail_waits:
+    filchi_free(allocator, worker->lengths, sizeof(*worker->lengths));
 fail_lengths:
     filchi_free(allocator, worker->sightings, pool->config.max_workers * sizeof(filchi_sighting));
 fail_sightings:
@@ -91,6 +99,7 @@ void filchi_worker_destroy(filchi_worker *worker)
     const filch_allocator *allocator = &config->allocator;
     filchi_free(allocator, worker->sightings, config->max_workers * sizeof(filchi_sighting));
     filchi_free(allocator, worker->lengths, sizeof(*worker->lengths));
+    filchi_free(allocator, worker->waits, sizeof(*worker->waits));
     filchi_job_nodes_free(&worker->nodes, allocator);
     filchi_deque_fini(&worker->batch);
     filchi_deque_fini(&worker->tasks);

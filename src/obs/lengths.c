@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading how long the tasks of a pool took. */
+/* Reading how long the tasks of a pool took, and how long they waited. */
 #include <filch/stats.h>
 
 #include "core/spi.h"
@@ -15,7 +15,9 @@ static void add_worker(const filchi_lengths *from, filch_lengths *to)
     to->sum_ns += filchi_load_relaxed_u64(&from->sum_ns);
 }
 
-filch_status filch_stats_read_lengths(const filch_pool *pool, filch_lengths *out_lengths)
+typedef const filchi_lengths *spi_fn(const filch_pool *pool, unsigned worker);
+
+static filch_status read_all(const filch_pool *pool, spi_fn *of_worker, filch_lengths *out_lengths)
 {
     if (pool == NULL || out_lengths == NULL || out_lengths->size != sizeof(*out_lengths)) {
         return FILCH_E_INVALID;
@@ -23,15 +25,25 @@ filch_status filch_stats_read_lengths(const filch_pool *pool, filch_lengths *out
     if (filchi_spi_forked(pool)) {
         return FILCH_E_FORKED;
     }
-    if (filchi_spi_lengths(pool, 0) == NULL) {
+    if (of_worker(pool, 0) == NULL) {
         return FILCH_E_INVALID;
     }
     filch_lengths lengths = FILCH_LENGTHS_INIT;
     for (unsigned i = 0; i < filch_pool_max_workers(pool); i++) {
-        add_worker(filchi_spi_lengths(pool, i), &lengths);
+        add_worker(of_worker(pool, i), &lengths);
     }
     *out_lengths = lengths;
     return FILCH_OK;
+}
+
+filch_status filch_stats_read_lengths(const filch_pool *pool, filch_lengths *out_lengths)
+{
+    return read_all(pool, filchi_spi_lengths, out_lengths);
+}
+
+filch_status filch_stats_read_waits(const filch_pool *pool, filch_lengths *out_waits)
+{
+    return read_all(pool, filchi_spi_waits, out_waits);
 }
 
 uint64_t filch_length_from(unsigned bucket)

@@ -77,6 +77,11 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
     stats.refused = figures.refused;
     stats.pending = figures.pending;
     stats.queue_waits = figures.room_waits;
+    stats.queue_depth = figures.depth;
+    stats.queue_high = figures.high;
+    stats.queue_rejected = figures.rejected;
+    stats.queue_run = figures.run_inside;
+    stats.queue_dropped = figures.dropped;
     const uint64_t now = filchi_now(); /* one for all */
     stats.wall_ns = filchi_stopwatch_read(filchi_spi_wall(pool), now);
     for (unsigned i = 0; i < stats.max_workers; i++) {
@@ -86,7 +91,7 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
     for (unsigned i = 0; i < stats.max_workers; i++) {
         add_worker(filchi_spi_counters(pool, i), &stats.total);
     }
-    stats.accepted = figures.injected + stats.total.tasks_posted;
+    stats.accepted = figures.injected + figures.run_inside + stats.total.tasks_posted;
     *out_stats = stats;
     return FILCH_OK;
 }

@@ -170,6 +170,21 @@ static inline filch_steal_result filchi_deque_steal(filch_deque *deque, filch_it
     return FILCH_STEAL_GOT;
 }
 
+/* Any thread, of a deque that never grows: the item that a steal might get. A guess. */
+static inline bool filchi_deque_peek(const filch_deque *deque, filch_item *out_item)
+{
+    /* relaxed, all: nothing is done with it but to choose whom to steal from */
+    const int64_t top = filchi_load_relaxed_i64(&deque->top);
+    if (top >= filchi_load_relaxed_i64(&deque->bottom)) {
+        return false;
+    }
+    filchi_deque_buf *buf = (filchi_deque_buf *)filchi_load_relaxed_uptr(&deque->buf);
+    const filchi_slot *oldest = filchi_deque_slot(buf, top);
+    out_item->first = filchi_load_relaxed_uptr(&oldest->first);
+    out_item->second = filchi_load_relaxed_uptr(&oldest->second);
+    return true;
+}
+
 /* Any thread: the last look of a thread that wants to sleep. */
 static inline bool filchi_deque_looks_empty(const filch_deque *deque)
 {

@@ -176,6 +176,10 @@ static void use_tasks(filch_pool *pool, filch_cx *cx)
     options.end = use_end;
     (void)filch_post(pool, use_fn, data, sizeof(data), &options);
     (void)filch_submit(pool, &task, NULL);
+    filch_task *tasks[1] = { &task };
+    size_t accepted = 0;
+    (void)filch_submit_many(pool, tasks, 1, &options, &accepted);
+    (void)filch_queue_capacity(100, 1000, 2, 1000000);
     (void)filch_label(cx);
 }
 
@@ -187,6 +191,7 @@ static void use_stats(filch_pool *pool)
     (void)filch_stats_read(pool, &stats);
     (void)filch_stats_read_worker(pool, 0, &one);
     (void)filch_stats_read_lengths(pool, &lengths);
+    (void)filch_stats_read_waits(pool, &lengths);
     (void)filch_lengths_quantile(&lengths, 0.5);
     (void)filch_length_from(FILCH_LENGTH_BUCKETS - 1);
 }

@@ -32,7 +32,8 @@ void test_pool_close(filch_pool *pool)
     assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
     filch_stats stats = test_pool_stats(pool);
     assert_int_equal(stats.pending, 0);
-    assert_int_equal(stats.accepted, stats.total.tasks_run + stats.total.tasks_cancelled);
+    assert_int_equal(stats.accepted, stats.total.tasks_run + stats.queue_run +
+                                         stats.total.tasks_cancelled + stats.queue_dropped);
     assert_int_equal(filch_pool_destroy(pool), FILCH_OK);
     test_assert_clean();
 }

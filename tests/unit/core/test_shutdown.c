@@ -38,7 +38,7 @@ static void count_end(void *data, filch_end how)
 }
 
 static const filch_submit_options with_end = {
-    sizeof(filch_submit_options), 0, NULL, count_end, { 0, 0, 0, 0, 0, 0, 0, 0 }
+    sizeof(filch_submit_options), 0, NULL, count_end, FILCH_FULL_DEFAULT, 0, { 0, 0, 0, 0, 0, 0 }
 };
 
 /* One worker held by a task, and `queued` tasks behind it. */
@@ -189,7 +189,7 @@ static void shutdown__while_another_thread_is_in_it__busy(void **state)
 {
     gate g;
     pthread_t thread;
-    filch_shutdown_report report = { 1, 2, 3, 4 };
+    filch_shutdown_report report = { 1, 2, 3, 4, 5 };
     (void)state;
     open_gate(&g, 1, 3);
     test_thread_start(&thread, shut_down_for_good, &g);

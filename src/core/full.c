@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* A full queue. A task that is dropped may lie in a worker's batch, or in the injector; whoever takes
+ * it from there, to run or to drop it, has it alone, so the two need nothing more between them. */
+#include "core/full.h"
+
+#include "core/place.h"
+#include "core/pool.h"
+#include "core/room.h"
+#include "core/spi.h"
+
+void filchi_full_stamp(const filch_pool *pool, filchi_job *job)
+{
+    job->queued_ns = (pool->config.flags & FILCH_POOL_TIME_QUEUE) != 0 ? filchi_now() : 0;
+}
+
+/* Run it on this thread. False: there is no memory for a lane, or the pool is closed by now, and what
+ * was accepted before is the workers' to run or cancel. */
+static bool run_inside(filch_pool *pool, filchi_job *job)
+{
+    filchi_guest guest;
+    if (filchi_guest_enter(&guest, pool) != FILCH_OK) {
+        return false;
+    }
+    /* relaxed: a counter */
+    (void)filchi_add_relaxed_u64(&pool->run_inside, 1);
+    filchi_job_run_as_guest(guest.lane.cx, job);
+    filchi_guest_leave(&guest);
+    filchi_pool_task_ended(pool);
+    return true;
+}
+
+/* The worker whose batch has the oldest task; NULL: all are empty. A guess while others take. */
+static filchi_worker *oldest_batch(const filch_pool *pool)
+{
+    filchi_worker *oldest = NULL;
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < pool->config.max_workers; i++) {
+        filchi_worker *worker = pool->workers[i];
+        filch_item item;
+        if (filchi_deque_peek(&worker->batch, &item) && item.second <= least) {
+            least = item.second;
+            oldest = worker;
+        }
+    }
+    return oldest;
+}
+
+static void drop(filch_pool *pool, filchi_job *job)
+{
+    filchi_place place;
+    /* [ROOM-5] seq_cst, pairs with ROOM-2, ROOM-4: before the look at those who wait. */
+    (void)filchi_add_seq_cst_u64(&pool->dropped, 1);
+    filchi_room_made(pool);
+    filchi_place_enter(&place, pool, NULL);
+    filchi_job_end(pool, job, FILCH_DROPPED);
+    filchi_place_leave(&place);
+}
+
+/* Give up the oldest that has not started. False: all are on their way from one place to another. */
+static bool drop_oldest(filch_pool *pool)
+{
+    filch_item item;
+    filchi_job storage;
+    filchi_job *job = &storage;
+    uint64_t number;
+    filchi_worker *worker = oldest_batch(pool);
+    if (worker != NULL) {
+        if (filchi_deque_steal(&worker->batch, &item) != FILCH_STEAL_GOT) {
+            return false;
+        }
+        filchi_job_node *node = (filchi_job_node *)item.first;
+        drop(pool, &node->job);
+        filchi_job_node_discard(pool, node);
+    } else if (filchi_injector_take_many(&pool->injector, &job, 1, &number) == 1) {
+        drop(pool, job);
+    } else {
+        return false;
+    }
+    filchi_pool_task_ended(pool);
+    return true;
+}
+
+/* Make room by dropping, and put. */
+static size_t drop_put(filch_pool *pool, const filchi_job *jobs, size_t count)
+{
+    size_t put = 0;
+    for (uint32_t turn = 0; put == 0; turn++) {
+        if (!drop_oldest(pool)) {
+            filchi_thread_yield(turn);
+        }
+        put = filchi_room_put(pool, jobs, count);
+    }
+    return put;
+}
+
+/* How many of the jobs are settled, the queue being full. */
+static size_t put_full(filch_pool *pool, filchi_job *jobs, size_t count, filch_full full,
+                       filch_time until)
+{
+    const bool inside = filchi_place_inside(pool);
+    if (full == FILCH_FULL_REJECT) {
+        return 0;
+    }
+    if (full == FILCH_FULL_RUN && !inside && run_inside(pool, jobs)) {
+        return 1;
+    }
+    if (full == FILCH_FULL_DROP_OLDEST && !inside) {
+        return drop_put(pool, jobs, count);
+    }
+    return filchi_room_wait_put(pool, jobs, count, until);
+}
+
+size_t filchi_full_put(filch_pool *pool, filchi_job *jobs, size_t count, filch_full full,
+                       filch_time until)
+{
+    size_t done = 0;
+    while (done < count) {
+        size_t put = filchi_room_put(pool, jobs + done, count - done);
+        if (FILCHI_UNLIKELY(put == 0)) {
+            put = put_full(pool, jobs + done, count - done, full, until);
+        }
+        if (put == 0) {
+            break;
+        }
+        done += put;
+    }
+    return done;
+}
