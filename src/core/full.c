@@ -48,9 +48,9 @@ static filchi_worker *oldest_batch(const filch_pool *pool)
 static void drop(filch_pool *pool, filchi_job *job)
 {
     filchi_place place;
-    /* [ROOM-5] seq_cst, pairs with ROOM-2, ROOM-4: before the look at those who wait. */
+    /* [ROOM-5] seq_cst, pairs with ROOM-4: whoever adds up for those who wait counts it. It wakes
+     * nobody: we put a task ourselves next, whose starter looks. */
     (void)filchi_add_seq_cst_u64(&pool->dropped, 1);
-    filchi_room_made(pool);
     filchi_place_enter(&place, pool, NULL);
     filchi_job_end(pool, job, FILCH_DROPPED);
     filchi_place_leave(&place);

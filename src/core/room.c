@@ -52,9 +52,9 @@ FILCHI_COLD static void wake_producers(filch_pool *pool)
     }
 }
 
-void filchi_room_made(filch_pool *pool)
+static void look_for_waiters(filch_pool *pool)
 {
-    /* [ROOM-2] seq_cst, pairs with EC-1, ROOM-1, ROOM-5: a producer that waits for room is seen here, or sees what
+    /* [ROOM-2] seq_cst, pairs with EC-1, ROOM-1: a producer that waits for room is seen here, or sees what
      * is gone. */
     if (FILCHI_UNLIKELY(filchi_load_seq_cst_u64(&pool->room_waiters) != 0)) {
         wake_producers(pool);
@@ -72,7 +72,7 @@ void filchi_room_started(filchi_worker *worker, const filchi_job *job)
     const uint64_t count = filchi_load_relaxed_u64(started) + 1;
     /* [ROOM-1] seq_cst, pairs with ROOM-2, ROOM-3: before the look at those who wait. */
     filchi_store_seq_cst_u64(started, count);
-    filchi_room_made(worker->lane.pool);
+    look_for_waiters(worker->lane.pool);
 }
 
 size_t filchi_room_put(filch_pool *pool, const filchi_job *jobs, size_t count)

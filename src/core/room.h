@@ -10,11 +10,9 @@
 /* Any thread: how many wait now; a moment's view. It raises the high-water mark. */
 uint64_t filchi_room_depth(filch_pool *pool);
 
-/* This worker takes `job`, which came through the injector, to run it. */
+/* This worker takes `job`, which came through the injector, to run it: there is more room, and those
+ * who wait for it wake if there is enough. */
 void filchi_room_started(filchi_worker *worker, const filchi_job *job);
-
-/* There is more room: wake those who wait for it, if there is enough. */
-void filchi_room_made(filch_pool *pool);
 
 /* Put the first of `count` jobs; returns how many there was room for, and if any wakes a worker. */
 size_t filchi_room_put(filch_pool *pool, const filchi_job *jobs, size_t count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A full queue whose oldest task is dropped while a worker takes it, starts it, or has it in its batch:
  * each task ends once, run or dropped, and who waits for room learns of what a drop has made.
- * Covers: ROOM-1, ROOM-2, ROOM-4, ROOM-5 */
+ * Covers: ROOM-4, ROOM-5 */
 #include "core/room.h"
 #include "parts_client.h"
 
@@ -78,6 +78,21 @@ static void taker(void)
     finish(3);
 }
 
+/* A worker has started one and has the other in its batch: that is the oldest. */
+static void from_batch(void)
+{
+    filchi_job storage;
+    filchi_work work;
+    fill(2);
+    MODEL_ASSERT(filchi_batch_take(pool->workers[0], &work, &storage));
+    (void)model_spawn(poster, (void *)(uintptr_t)2);
+    model_join_all();
+    poster((void *)(uintptr_t)3);
+    MODEL_ASSERT(dropped[1] == 1);
+    work.run(pool->workers[0]->lane.cx, work.object);
+    finish(4);
+}
+
 /* Two that drop, and a worker. */
 static void two_droppers(void)
 {
@@ -102,6 +117,7 @@ static void waiter(void)
 
 const model_client model_clients[] = {
     { .name = "full_drop", .body = taker, .no_spurious_wakes = true, .seconds = 1 },
+    { .name = "full_drop_batch", .body = from_batch, .no_spurious_wakes = true },
     { .name = "full_drop_two", .body = two_droppers, .no_spurious_wakes = true, .seconds = 1 },
     { .name = "full_drop_waiter", .body = waiter, .no_spurious_wakes = true, .seconds = 1 },
     { .name = NULL },
