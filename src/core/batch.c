@@ -38,8 +38,10 @@ static size_t batch_wanted(filch_pool *pool)
 {
     /* relaxed: a guess */
     const uint32_t active = filchi_load_relaxed_u32(&pool->active);
-    const uint64_t part = filchi_injector_length(&pool->injector) / (active != 0 ? active : 1) + 1;
-    return part < FILCHI_BATCH_MOST ? (size_t)part : FILCHI_BATCH_MOST;
+    const uint64_t length = filchi_injector_length(&pool->injector);
+    const uint64_t part = length / (active != 0 ? active : 1) + 1;
+    const uint64_t wanted = part < length ? part : length;
+    return wanted < FILCHI_BATCH_MOST ? (size_t)wanted : FILCHI_BATCH_MOST;
 }
 
 bool filchi_batch_take(filchi_worker *worker, filchi_work *out_work, filchi_job *storage)
