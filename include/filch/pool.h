@@ -51,7 +51,8 @@ FILCH_BEGIN_DECLS
            fork or join; likewise where the system denies it (filch_stats says so) */
 #define FILCH_POOL_NO_PLACING                                                                      \
     1024u /* leave it to the system on which CPU a worker wakes up: see "Placing" */
-
+#define FILCH_POOL_NO_PACE                                                                         \
+    4096u /* workers 0: no worker works part-time under a fractional quota: "Following" */
 #define FILCH_POOL_TIME_QUEUE                                                                      \
     2048u /* measure how long tasks wait in the queue: filch_stats_read_waits */
 
@@ -98,7 +99,12 @@ typedef struct filch_pool_config {
  * change that two looks in a row have seen is made as by filch_pool_resize: so it takes 100 to 200 ms
  * and what the workers have in hand. A pool that sleeps looks when it is woken. With max_workers 0 it
  * can grow to the CPUs that were allowed when it was created; limit_names are asked once. It does not
- * follow if FILCH_WORKERS gave its size, or with FILCH_POOL_FIXED. */
+ * follow if FILCH_WORKERS gave its size, or with FILCH_POOL_FIXED.
+ * Under a quota of 1.5 CPUs the second worker works part-time: when it has used its half of a CPU, less
+ * 0.06 for the program's other threads, it rests for some milliseconds, at most 100, before its next
+ * task, so that the system does not stop the whole process. A task or loop that it has begun is not
+ * interrupted. Likewise under any fractional quota above one CPU, as long as the size follows it and is
+ * not shared; FILCH_POOL_NO_PACE: all work until the process is stopped. */
 
 /* Binding: with FILCH_POOL_COMPACT or _SPREAD worker i runs on one CPU only, the i-th of those allowed to
  * the creator, from the start again when there are more workers. A core gets a second worker when each

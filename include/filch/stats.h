@@ -13,7 +13,8 @@
  *   searching  looks for work of others, also in a join; waits for the last pieces of its loop,
  *              or for a stolen fork, before it sleeps
  *   parked     sleeps, or is about to; has not begun or has ended its thread
- *   resting    off duty, or without a thread yet (a pool that shrinks leaves those parked that are) */
+ *   resting    off duty, or without a thread yet (a pool that shrinks leaves those parked that are);
+ *              or paced */
 #ifndef FILCH_STATS_H
 #define FILCH_STATS_H
 
@@ -43,6 +44,8 @@ typedef struct filch_worker_stats {
     uint64_t searching_ns;
     uint64_t parked_ns;
     uint64_t resting_ns;
+    uint64_t paces;    /* times it rested since it had used its part of a fractional quota: */
+    uint64_t paced_ns; /* time of these rests, part of resting_ns ("Following" in pool.h) */
 } filch_worker_stats;
 
 /* Flags of filch_stats. */
@@ -86,7 +89,7 @@ typedef struct filch_stats {
         sizeof(filch_stats), 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
             0, 0, 0,                                                                               \
         {                                                                                          \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                             \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                       \
         }                                                                                          \
     }
 

@@ -18,7 +18,8 @@ static bool in_limits(const filch_pool_config *config)
     const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_TIME_TASKS |
                            FILCH_POOL_FIXED | FILCH_POOL_LOGICAL | FILCH_POOL_NO_ENVIRONMENT |
                            FILCH_POOL_SHARE | FILCHI_POOL_BINDS | FILCH_POOL_NO_BARRIER |
-                           FILCH_POOL_NO_PLACING | FILCH_POOL_TIME_QUEUE;
+                           FILCH_POOL_NO_PLACING | FILCH_POOL_TIME_QUEUE |
+                           FILCH_POOL_NO_PACE;
     return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
            (config->flags & FILCHI_POOL_BINDS) != FILCHI_POOL_BINDS &&
            config->workers <= FILCH_MAX_WORKERS && config->max_workers <= FILCH_MAX_WORKERS &&
@@ -39,11 +40,13 @@ static void fill_size(const filch_pool_config *from, filchi_config *out_config)
     out_config->workers = from->workers;
     if (from->workers == 0) {
         const unsigned cap = filchi_sizing_cap(environment, from->limit_names);
-        out_config->workers = filchi_sizing_default(environment, logical, from->limit_names);
+        unsigned part = 0;
+        out_config->workers = filchi_sizing_default(environment, logical, from->limit_names, &part);
         out_config->shares = (from->flags & FILCH_POOL_SHARE) != 0 && cap != 0;
         /* a bound worker would read its own mask of one CPU */
         if ((from->flags & (FILCH_POOL_FIXED | FILCHI_POOL_BINDS)) == 0) {
             out_config->follow_most = cap;
+            out_config->part = cap != 0 && (from->flags & FILCH_POOL_NO_PACE) == 0 ? part : 0;
         }
         if (most == 0 && out_config->follow_most != 0) {
             const unsigned allowed = filchi_cpus_allowed();

@@ -2,6 +2,7 @@
 /* When a pool that follows the machine looks at it, and what it makes of two looks. */
 #include "core/follow.h"
 
+#include "core/pace.h"
 #include "core/pool.h"
 
 /* Only who has moved `next_ns` on comes here: one thread at a time, bar a look that takes longer
@@ -9,7 +10,10 @@
 static void look(filch_pool *pool)
 {
     filchi_follow *follow = &pool->follow;
-    unsigned wanted = follow->look(follow->ctx);
+    unsigned part = 0;
+    unsigned wanted = follow->look(follow->ctx, &part);
+    /* relaxed: a worker that sees it late is paced late */
+    filchi_store_relaxed_u32(&follow->pace, filchi_pace_of(wanted, part));
     wanted = wanted < pool->worker_count ? wanted : pool->worker_count;
     /* relaxed, both: a hint from one look to the next */
     const unsigned before = filchi_load_relaxed_u32(&follow->seen);

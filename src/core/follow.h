@@ -13,8 +13,9 @@
 
 #define FILCHI_FOLLOW_NS ((int64_t)100000000)
 
-/* How many workers there should be now. */
-typedef unsigned filchi_look_fn(void *ctx);
+/* How many workers there should be now, and the part of a CPU, in thousandths, that the last one of
+ * them may use; 0: all of it. */
+typedef unsigned filchi_look_fn(void *ctx, unsigned *out_part);
 
 /* I: set before the workers pass the gate   A: atomic */
 typedef struct filchi_follow {
@@ -22,6 +23,7 @@ typedef struct filchi_follow {
     void *ctx;                 /* I */
     filchi_atomic_u64 next_ns; /* A: no look before */
     filchi_atomic_u32 seen;    /* A: what the last look wanted; 0: no change */
+    filchi_atomic_u32 pace;    /* A: filchi_pace_of what the last look said */
 } filchi_follow;
 
 /* A worker of a pool that follows is between two things. */

@@ -113,7 +113,9 @@ static void take_share(filch_pool *pool)
 {
     if (pool->config.shares) {
         filchi_share_join();
-        pool->config.workers = filchi_share_of(pool->config.workers);
+        const unsigned share = filchi_share_of(pool->config.workers);
+        pool->config.part = share == pool->config.workers ? pool->config.part : 0;
+        pool->config.workers = share;
     }
 }
 
@@ -236,6 +238,7 @@ static filch_status start_workers(filch_pool *pool)
     }
     pool->worker_count = config->max_workers > config->workers ? config->max_workers : started;
     filchi_store_relaxed_u32(&pool->active, started);
+    filchi_store_relaxed_u32(&pool->follow.pace, filchi_pace_of(config->workers, config->part));
     begin_time(pool);
     pool->given_up = status != FILCH_OK;
     filchi_mutex_unlock(&pool->gate);
@@ -250,14 +253,18 @@ static filch_status start_workers(filch_pool *pool)
 enum { SEARCH_ROUNDS = 24, SEARCH_ROUNDS_CROWDED = 4 };
 
 /* What a pool follows whose size was left to the machine. */
-static unsigned machine_size(void *ctx)
+static unsigned machine_size(void *ctx, unsigned *out_part)
 {
     const filchi_config *config = ctx;
     /* the environment was asked at the creation: nobody may read it while others write it */
     const bool logical = (config->flags & FILCH_POOL_LOGICAL) != 0;
-    unsigned size = filchi_sizing_default(false, logical, NULL);
-    size = size < config->follow_most ? size : config->follow_most;
-    return config->shares ? filchi_share_of(size) : size;
+    const unsigned counted = filchi_sizing_default(false, logical, NULL, out_part);
+    unsigned size = counted < config->follow_most ? counted : config->follow_most;
+    size = config->shares ? filchi_share_of(size) : size;
+    if (size != counted || (config->flags & FILCH_POOL_NO_PACE) != 0) {
+        *out_part = 0;
+    }
+    return size;
 }
 
 filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool)

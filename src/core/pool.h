@@ -18,6 +18,7 @@ typedef struct filchi_config {
     unsigned flags;
     unsigned workers;
     unsigned max_workers; /* at least `workers` */
+    unsigned part;        /* of a CPU, of the last worker, in thousandths; 0: all of it */
     unsigned follow_most; /* the pool follows the machine up to this; 0: it does not */
     bool shares;          /* `workers` is of all pools that share */
     size_t stack_bytes;

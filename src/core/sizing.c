@@ -2,6 +2,8 @@
 /* How many workers: see sizing.h. The contract is in filch/cpus.h. */
 #include "core/sizing.h"
 
+#include "core/pace.h"
+
 #include <filch/pool.h>
 
 #include <inttypes.h>
@@ -84,13 +86,28 @@ typedef struct limit {
     char name[NAME_BYTES];
 } limit;
 
+/* Rounded up: less than a thousandth of a CPU would be none at all. */
+static uint64_t milli_of(uint64_t quota_us, uint64_t period_us)
+{
+    return (quota_us * MILLI + period_us - 1) / period_us;
+}
+
+unsigned filchi_sizing_part(unsigned workers, uint64_t quota_us, uint64_t period_us)
+{
+    const uint64_t milli = quota_us != 0 ? milli_of(quota_us, period_us) : 0;
+    const unsigned over = (unsigned)(milli % MILLI);
+    if (workers < 2 || over == 0 || milli / MILLI + 1 != workers) {
+        return 0;
+    }
+    return over > FILCHI_PACE_RESERVE + FILCHI_PACE_LEAST ? over - FILCHI_PACE_RESERVE
+                                                          : FILCHI_PACE_LEAST;
+}
+
 static limit quota_limit(const filchi_quota *quota)
 {
     limit found = { UNLIMITED, true, "" };
     if (quota->limit == FILCHI_LIMIT_SET) {
-        /* Rounded up: less than a thousandth of a CPU would be none at all. */
-        const filchi_bandwidth b = quota->bandwidth;
-        found.milli = (b.quota_us * MILLI + b.period_us - 1) / b.period_us;
+        found.milli = milli_of(quota->bandwidth.quota_us, quota->bandwidth.period_us);
     }
     return found;
 }
@@ -159,6 +176,15 @@ static void say_base(char *why, const filchi_cpu_facts *facts, bool logical)
         logical ? "" : ", cores not known");
 }
 
+static void say_part(char *why, unsigned part)
+{
+    if (part != 0) {
+        say(why, ", the last worker part-time (");
+        say_milli(why, part);
+        say(why, ")");
+    }
+}
+
 /* min(base, limit rounded up), at least 1, with its reason. */
 static unsigned bounded(const filchi_cpu_facts *facts, const limit *by, bool logical, char *why,
                         filch_cpus_source *out_source)
@@ -178,7 +204,11 @@ static unsigned bounded(const filchi_cpu_facts *facts, const limit *by, bool log
         size = (unsigned)((by->milli + MILLI - 1) / MILLI);
         *out_source = by->is_quota ? FILCH_CPUS_BY_QUOTA : FILCH_CPUS_BY_LIMIT;
         say_limit(why, by, &facts->quota);
-        say(why, "%s; ", by->milli % MILLI != 0 ? ", rounded up" : "");
+        say(why, "%s", by->milli % MILLI != 0 ? ", rounded up" : "");
+        if (by->is_quota) {
+            say_part(why, filchi_sizing_part(size, by->milli, MILLI));
+        }
+        say(why, "; ");
     }
     say_base(why, facts, logical);
     if (by->is_quota && by->milli != UNLIMITED && by->milli < MILLI) {
@@ -321,12 +351,17 @@ unsigned filchi_sizing_cap(bool environment, const char *limit_names)
     return cpus.source == FILCH_CPUS_BY_ENVIRONMENT ? 0 : cpus.logical;
 }
 
-unsigned filchi_sizing_default(bool environment, bool logical, const char *limit_names)
+unsigned filchi_sizing_default(bool environment, bool logical, const char *limit_names,
+                               unsigned *out_part)
 {
     filchi_cpu_facts facts;
     filch_cpus cpus;
     const filchi_wish wish = wish_of(environment, limit_names);
     filchi_cpus_read(NULL, false, &facts);
     filchi_sizing_decide(&facts, &wish, &cpus);
-    return logical ? cpus.logical : cpus.cpu_bound;
+    const unsigned size = logical ? cpus.logical : cpus.cpu_bound;
+    *out_part = cpus.source == FILCH_CPUS_BY_ENVIRONMENT
+                    ? 0
+                    : filchi_sizing_part(size, cpus.quota_us, cpus.period_us);
+    return size;
 }

@@ -24,7 +24,12 @@ void filchi_sizing_decide(const filchi_cpu_facts *facts, const filchi_wish *wish
  * FILCH_WORKERS says exactly how many there shall be. */
 unsigned filchi_sizing_cap(bool environment, const char *limit_names);
 
-/* Read the machine, decide, and return the default number of workers. */
-unsigned filchi_sizing_default(bool environment, bool logical, const char *limit_names);
+/* Of so many workers under a quota: the part of a CPU that the last one may use, in thousandths; 0:
+ * all of it, since the quota is a whole number, below one CPU, or not what decides. */
+unsigned filchi_sizing_part(unsigned workers, uint64_t quota_us, uint64_t period_us);
+
+/* Read the machine, decide, and return the default number of workers, and the last one's part. */
+unsigned filchi_sizing_default(bool environment, bool logical, const char *limit_names,
+                               unsigned *out_part);
 
 #endif

@@ -190,6 +190,8 @@ static void work(filchi_worker *worker)
         }
         if (filchi_worker_off_duty(worker)) {
             filchi_worker_rest(worker);
+        } else if (filchi_pace_rest(worker)) {
+            continue;
         } else if (take_near(worker, &next, &storage) || search(worker, &next, &storage)) {
             filchi_lane_run(&worker->lane, worker->lane.cx, next);
         }

@@ -5,6 +5,7 @@
 
 #include "core/job.h"
 #include "core/lane.h"
+#include "core/pace.h"
 #include "queue/deque.h"
 #include "rec/counters.h"
 #include "rec/lengths.h"
@@ -40,6 +41,7 @@ struct filchi_worker {
     uint32_t appetite;          /* forks to steal at a time */
     uint64_t fed_ns;            /* busy time at the last theft */
     filchi_loot loot;           /* stolen last */
+    filchi_pace pace;
     filchi_sighting *sightings; /* one a worker, for the last look before it sleeps */
     _Alignas(FILCHI_CACHELINE) filchi_counters counters;
     _Alignas(FILCHI_CACHELINE) filchi_timesheet time;

@@ -23,6 +23,8 @@ static void add_worker(const filchi_counters *from, filch_worker_stats *to)
     to->steals_empty += filchi_counters_get(from, FILCHI_COUNT_STEALS_EMPTY);
     to->parks += filchi_counters_get(from, FILCHI_COUNT_PARKS);
     to->wakes += filchi_counters_get(from, FILCHI_COUNT_WAKES);
+    to->paces += filchi_counters_get(from, FILCHI_COUNT_PACES);
+    to->paced_ns += filchi_counters_get(from, FILCHI_COUNT_PACED_NS);
 }
 
 static void add_time(filchi_timesheet *from, uint64_t now, filch_worker_stats *to)

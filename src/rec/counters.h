@@ -23,6 +23,8 @@ typedef enum filchi_counter {
     FILCHI_COUNT_PARKS,
     FILCHI_COUNT_WAKES,
     FILCHI_COUNT_PLACED,
+    FILCHI_COUNT_PACES,
+    FILCHI_COUNT_PACED_NS,
     FILCHI_COUNTERS
 } filchi_counter;
 

@@ -47,6 +47,40 @@ static void stopped(void)
     MODEL_ASSERT(filch_pool_destroy(pool) == FILCH_OK);
 }
 
+static void second_paced(void *arg)
+{
+    while (arg == pool->workers[1] && !filchi_pool_stopping(pool)) {
+        filchi_pace_rest_until(arg, INT64_MAX);
+    }
+}
+
+/* A worker rests since it has used its part, and the end of that does not come: the stop does. */
+static void paced_stopped(void)
+{
+    client_pool_parts(2, 2);
+    client_start(2, second_paced);
+    MODEL_ASSERT(filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, NULL) == FILCH_OK);
+    MODEL_ASSERT(filchi_load_relaxed_u64(&pool->resting_workers) == 0);
+    MODEL_ASSERT(filch_pool_destroy(pool) == FILCH_OK);
+}
+
+static void pacer(void *arg)
+{
+    (void)arg;
+    filchi_pace_rest_until(pool->workers[1], filchi_clock_ns() + 1);
+}
+
+/* The end of the rest and a growth that wakes all who rest: each is counted out once. */
+static void paced_grown(void)
+{
+    prepare();
+    (void)model_spawn(pacer, NULL);
+    MODEL_ASSERT(filch_pool_resize(pool, 2) == FILCH_OK);
+    model_join_all();
+    MODEL_ASSERT(filchi_load_relaxed_u64(&pool->resting_workers) == 0);
+    client_free_parts();
+}
+
 static void task(filch_cx *cx, void *arg)
 {
     (void)cx;
@@ -85,5 +119,7 @@ const model_client model_clients[] = {
     { .name = "resize_rest_grown", .body = grown },
     { .name = "resize_rest_stopped", .body = stopped, .no_spurious_wakes = true },
     { .name = "resize_rest_searcher", .body = searcher, .no_spurious_wakes = true, .seconds = 3 },
+    { .name = "resize_rest_paced_stopped", .body = paced_stopped, .no_spurious_wakes = true },
+    { .name = "resize_rest_paced_grown", .body = paced_grown },
     { .name = NULL },
 };

@@ -136,6 +136,56 @@ static void quota__two_to_one_under_load__who_follows_is_hardly_throttled(void *
     assert_true(follows.throttled_us * PART <= fixed.throttled_us);
 }
 
+/* Always more tasks than workers under a quota of one and a half. */
+static void run_one_and_a_half(void *arg)
+{
+    squeeze *s = arg;
+    atomic_uint ran = 0;
+    TEST_CHILD_CHECK(group_set_quota(&inside, ONE_CPU + ONE_CPU / 2) && group_enter(&inside));
+    filch_pool *pool = make_pool(s->flags);
+    TEST_CHILD_CHECK(filch_pool_workers(pool) == 2);
+    const filch_stats before = throttling(pool);
+    post_burns(pool, s->load, &ran);
+    TEST_CHILD_CHECK(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_OK);
+    const filch_stats after = throttling(pool);
+    TEST_CHILD_CHECK(atomic_load(&ran) == s->load);
+    TEST_CHILD_CHECK((after.total.paces != 0) == (s->flags == 0));
+    s->throttled_us = after.throttled_us - before.throttled_us;
+    s->throttled = after.throttled - before.throttled;
+    s->periods = after.periods - before.periods;
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
+}
+
+static void quota__one_and_a_half_under_load__who_paces_is_hardly_throttled(void **state)
+{
+    enum { PACED, FREE, LEAST_PERIODS = 5 };
+    (void)state;
+    if (test_default_workers() < 2) {
+        print_message("not judged: there are no two cores to be stopped on\n");
+        return;
+    }
+    squeeze *pools =
+        mmap(NULL, 2 * sizeof(*pools), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(pools != MAP_FAILED);
+    pools[FREE].flags = FILCH_POOL_NO_PACE;
+    for (int i = PACED; i <= FREE; i++) {
+        pools[i].load = (unsigned)test_count(1500, 1500);
+        test_assert_child_ok(run_one_and_a_half, &pools[i]);
+        print_message("%s: throttled for %.1f ms, in %u of %u periods\n",
+                      i == FREE ? "free" : "paced", (double)pools[i].throttled_us / 1e3,
+                      (unsigned)pools[i].throttled, (unsigned)pools[i].periods);
+    }
+    const squeeze paced = pools[PACED];
+    const squeeze unpaced = pools[FREE];
+    (void)munmap(pools, 2 * sizeof(*pools));
+    if (unpaced.throttled < LEAST_PERIODS) {
+        print_message("not judged: two workers did not get two CPUs to be stopped on\n");
+        return;
+    }
+    assert_true(paced.throttled * PART <= unpaced.throttled);
+    assert_true(paced.throttled_us * PART <= unpaced.throttled_us);
+}
+
 /* Tasks that post, and joins; the books of a run. */
 typedef struct books {
     atomic_uint ran;
@@ -216,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(quota__two_to_one_under_load__who_follows_is_hardly_throttled),
+        cmocka_unit_test(quota__one_and_a_half_under_load__who_paces_is_hardly_throttled),
         cmocka_unit_test(quota__changed_at_random_under_load__no_task_lost),
     };
     test_begin(100);

@@ -11,16 +11,20 @@
 enum { MOST = 4 };
 
 static atomic_uint says;
+static atomic_uint part; /* of the last worker */
 static atomic_uint looks;
 static atomic_uint flicker; /* every other look says this, if it is not 0 */
 
-unsigned __wrap_filchi_sizing_default(bool environment, bool logical, const char *limit_names);
+unsigned __wrap_filchi_sizing_default(bool environment, bool logical, const char *limit_names,
+                                      unsigned *out_part);
 
-unsigned __wrap_filchi_sizing_default(bool environment, bool logical, const char *limit_names)
+unsigned __wrap_filchi_sizing_default(bool environment, bool logical, const char *limit_names,
+                                      unsigned *out_part)
 {
     (void)environment;
     (void)logical;
     (void)limit_names;
+    *out_part = atomic_load(&part);
     const unsigned n = atomic_fetch_add(&looks, 1);
     const unsigned other = atomic_load(&flicker);
     return other != 0 && n % 2 == 1 ? other : atomic_load(&says);
@@ -143,6 +147,46 @@ static void create__size_given_or_fixed__does_not_follow(void **state)
     test_pool_close(pool);
 }
 
+static uint32_t pace_of(const filch_pool *pool)
+{
+    return filchi_load_relaxed_u32(&pool->follow.pace);
+}
+
+static void follow__quota_is_fractional__paces_the_last_worker(void **state)
+{
+    (void)state;
+    atomic_store(&part, 440);
+    filch_pool *pool = make(2);
+    assert_int_equal(pace_of(pool), filchi_pace_of(2, 440));
+    atomic_store(&part, 0);
+    work_for_looks(pool, 3);
+    assert_int_equal(pace_of(pool), 0);
+    atomic_store(&part, 100);
+    atomic_store(&says, 3);
+    work_for_looks(pool, 3);
+    assert_int_equal(pace_of(pool), filchi_pace_of(3, 100));
+    test_pool_close(pool);
+    atomic_store(&part, 0);
+}
+
+static void create__size_fixed_or_no_pace__does_not_pace(void **state)
+{
+    static const unsigned flags[] = { FILCH_POOL_FIXED, FILCH_POOL_NO_PACE, FILCH_POOL_COMPACT };
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    (void)state;
+    atomic_store(&says, 2);
+    atomic_store(&part, 440);
+    for (size_t i = 0; i < TEST_CASES(flags); i++) {
+        config.flags = flags[i];
+        filch_pool *pool = test_pool_make_as(&config);
+        assert_int_equal(pace_of(pool), 0);
+        work_for_looks(pool, flags[i] == FILCH_POOL_NO_PACE ? 3 : 0);
+        assert_int_equal(pace_of(pool), 0);
+        test_pool_close(pool);
+    }
+    atomic_store(&part, 0);
+}
+
 static void create__environment_says_how_many__does_not_follow(void **state)
 {
     filch_pool_config config = FILCH_POOL_CONFIG_INIT;
@@ -183,6 +227,8 @@ int main(void)
         cmocka_unit_test(follow__asleep__does_not_look),
         cmocka_unit_test(follow__in_a_long_loop__the_others_leave_it),
         cmocka_unit_test(create__size_given_or_fixed__does_not_follow),
+        cmocka_unit_test(follow__quota_is_fractional__paces_the_last_worker),
+        cmocka_unit_test(create__size_fixed_or_no_pace__does_not_pace),
         cmocka_unit_test(create__environment_says_how_many__does_not_follow),
         cmocka_unit_test(follow__a_limit_is_named__not_beyond_it),
     };

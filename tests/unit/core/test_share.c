@@ -13,13 +13,16 @@ enum { MACHINE = 8, POOLS = 3 };
 static atomic_uint says;
 static atomic_uint looks;
 
-unsigned __wrap_filchi_sizing_default(bool environment, bool logical, const char *limit_names);
+unsigned __wrap_filchi_sizing_default(bool environment, bool logical, const char *limit_names,
+                                      unsigned *out_part);
 
-unsigned __wrap_filchi_sizing_default(bool environment, bool logical, const char *limit_names)
+unsigned __wrap_filchi_sizing_default(bool environment, bool logical, const char *limit_names,
+                                      unsigned *out_part)
 {
     (void)environment;
     (void)logical;
     (void)limit_names;
+    *out_part = 0;
     atomic_fetch_add(&looks, 1);
     return atomic_load(&says);
 }
