@@ -117,13 +117,14 @@ static filch_status watch(const filch_pool *pool, load *work, sizes_row *row)
     return status;
 }
 
-static filch_status run_size(sizes_row *row)
+/* The default size is left to the library, which then also paces it. */
+static filch_status run_size(sizes_row *row, unsigned default_size)
 {
     load work = { 0, 0, false };
     load *shared = &work;
     filch_pool *pool = NULL;
     filch_pool_config config = FILCH_POOL_CONFIG_INIT;
-    config.workers = row->workers;
+    config.workers = row->workers != default_size ? row->workers : 0;
     config.flags = FILCH_POOL_STRICT;
     config.queue_tasks = (size_t)CHAINS_EACH * row->workers;
     filch_status status = filch_pool_create(&config, &pool);
@@ -150,7 +151,7 @@ static filch_status run_turn(sizes_report *report, sizes_row *row, bool last)
 {
     const sizes_row before = *row;
     sizes_row alone = before;
-    const filch_status status = run_size(row);
+    const filch_status status = run_size(row, report->cpus.cpu_bound);
     alone.seconds = row->seconds - before.seconds;
     alone.cpu_seconds = row->cpu_seconds - before.cpu_seconds;
     if (status == FILCH_OK && !sizes_got_its_cpus(&alone, &report->cpus) &&
