@@ -112,7 +112,8 @@ typedef struct filch_pool_config {
  * turns. The mask of the calling thread is not touched, but threads and processes that a task starts
  * inherit its worker's. Such a pool keeps its size, as with FILCH_POOL_FIXED. What the system refuses
  * to bind runs unbound (filch_stats has the number); a strict pool then fails with FILCH_E_SYSTEM.
- * A bound worker waits for its CPU even while others are idle. */
+ * A bound worker waits for its CPU even while others are idle. It steals from workers on its core first,
+ * then from those of its last-level cache, its package, all: each with 3/4 of the tries that are left. */
 
 /* Placing: a system may put a worker that was woken onto the CPU of the thread that woke it, where it
  * waits for milliseconds, although another CPU is idle (seen on virtual machines). A pool that finds

@@ -80,3 +80,59 @@ void filchi_bind_order(filchi_cpu_spot *spots, size_t count, bool spread)
     }
     qsort(spots, count, sizeof(*spots), spread ? by_turns : by_nearness);
 }
+
+static int by_place(const void *left, const void *right)
+{
+    const filchi_near *a = left;
+    const filchi_near *b = right;
+    int level = FILCHI_NEAR_LEVELS - 1;
+    while (level > 0 && a->place[level] == b->place[level]) {
+        level--;
+    }
+    if (a->place[level] != b->place[level]) {
+        return a->place[level] < b->place[level] ? -1 : 1;
+    }
+    return a->worker < b->worker ? -1 : 1;
+}
+
+void filchi_bind_nears(const filchi_cpu_spot *spots, size_t spot_count, filchi_near *out_seats,
+                       uint32_t workers)
+{
+    for (uint32_t i = 0; i < workers; i++) {
+        const filchi_cpu_spot *spot = &spots[i % spot_count];
+        out_seats[i].worker = i;
+        out_seats[i].place[FILCHI_NEAR_CORE] = spot->core;
+        out_seats[i].place[FILCHI_NEAR_CACHE] = spot->cache;
+        out_seats[i].place[FILCHI_NEAR_PACKAGE] = spot->package;
+    }
+    qsort(out_seats, workers, sizeof(*out_seats), by_place);
+    for (int level = 0; level < FILCHI_NEAR_LEVELS; level++) {
+        uint32_t lo = 0;
+        for (uint32_t i = 1; i <= workers; i++) {
+            if (i < workers && out_seats[i].place[level] == out_seats[lo].place[level]) {
+                continue;
+            }
+            for (uint32_t k = lo; k < i; k++) {
+                out_seats[k].lo[level] = lo;
+                out_seats[k].hi[level] = i;
+            }
+            lo = i;
+        }
+    }
+}
+
+bool filchi_bind_near(const filchi_near *seats, uint32_t own, filchi_rng *rng, uint32_t *out_worker)
+{
+    uint32_t known = 1; /* itself */
+    for (int level = 0; level < FILCHI_NEAR_LEVELS; level++) {
+        const uint32_t lo = seats[own].lo[level];
+        const uint32_t together = seats[own].hi[level] - lo;
+        if (together > known && filchi_rng_below(rng, 4) != 0) {
+            const uint32_t other = lo + filchi_rng_below(rng, together - 1);
+            *out_worker = seats[other < own ? other : other + 1].worker;
+            return true;
+        }
+        known = together;
+    }
+    return false;
+}

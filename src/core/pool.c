@@ -106,6 +106,9 @@ static filch_status create_workers(filch_pool *pool)
             return FILCH_E_NOMEM;
         }
     }
+    for (unsigned seat = 0; pool->nears != NULL && seat < places; seat++) {
+        pool->workers[pool->nears[seat].worker]->near = seat;
+    }
     return FILCH_OK;
 }
 
@@ -139,12 +142,23 @@ static filch_status create_spots(filch_pool *pool)
     }
     pool->spot_count = filchi_cpus_spots(pool->spots, pool->spot_room);
     filchi_bind_order(pool->spots, pool->spot_count, (pool->config.flags & FILCH_POOL_SPREAD) != 0);
+    if (pool->spot_count == 0) {
+        return FILCH_OK;
+    }
+    const unsigned places = pool->config.max_workers;
+    pool->nears = filchi_alloc_zeroed(&pool->config.allocator, places * sizeof(*pool->nears));
+    if (pool->nears == NULL) {
+        return FILCH_E_NOMEM;
+    }
+    filchi_bind_nears(pool->spots, pool->spot_count, pool->nears, places);
     return FILCH_OK;
 }
 
 static void free_spots(filch_pool *pool)
 {
-    filchi_free(&pool->config.allocator, pool->spots, pool->spot_room * sizeof(*pool->spots));
+    const filch_allocator *allocator = &pool->config.allocator;
+    filchi_free(allocator, pool->spots, pool->spot_room * sizeof(*pool->spots));
+    filchi_free(allocator, pool->nears, pool->config.max_workers * sizeof(*pool->nears));
 }
 
 static void free_pool(filch_pool *pool)

@@ -84,6 +84,7 @@ struct filch_pool {
     unsigned started;        /* under `gate`: workers that have a thread */
     filchi_atomic_u32 bound; /* A: of these, bound to a CPU; written under `gate` */
     filchi_cpu_spot *spots;  /* I: for workers in turns; NULL: they are not bound */
+    filchi_near *nears;      /* I: config.max_workers of them, by place; NULL: nobody is bound */
     size_t spot_room;        /* I */
     size_t spot_count;       /* I */
     filchi_mutex life;       /* held by shutdown */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a thief looks: random victims, a few tries a round; and what a sleeper looks at last. */
+/* Where a thief looks: random victims, near ones first if it is bound, a few tries a round; and what a
+ * sleeper looks at last. */
 #include "core/batch.h"
 #include "core/pool.h"
 #include "core/worker.h"
@@ -13,6 +14,18 @@ uint32_t filchi_steal_victim(filchi_rng *rng, uint32_t workers, uint32_t self)
 {
     const uint32_t other = filchi_rng_below(rng, workers - 1);
     return other < self ? other : other + 1;
+}
+
+/* Bound workers look near them first. */
+static uint32_t choose_victim(filchi_worker *thief, uint32_t active)
+{
+    const filchi_near *nears = thief->lane.pool->nears;
+    filchi_rng *rng = &thief->lane.rng;
+    uint32_t victim;
+    if (nears != NULL && filchi_bind_near(nears, thief->near, rng, &victim) && victim < active) {
+        return victim;
+    }
+    return filchi_steal_victim(rng, active, thief->index);
 }
 
 static void count_failure(filchi_worker *thief, bool lost)
@@ -100,7 +113,7 @@ static bool try_victims(filchi_worker *thief, steal_fn *steal, filchi_work *out_
     const uint32_t active = filchi_load_relaxed_u32(&pool->active);
     const uint32_t off_duty = pool->worker_count - active;
     for (uint32_t i = active - 1 < TRIES ? active - 1 : TRIES; i > 0; i--) {
-        const uint32_t victim = filchi_steal_victim(&thief->lane.rng, active, thief->index);
+        const uint32_t victim = choose_victim(thief, active);
         if (steal(thief, pool->workers[victim], out_work)) {
             return true;
         }

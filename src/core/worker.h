@@ -28,6 +28,7 @@ struct filchi_worker {
     uint32_t batch_size;    /* the last one's */
     uint32_t tick;          /* detached tasks taken; paces the look at the injector */
     unsigned index;
+    uint32_t near; /* its place in the pool's nears, if it has some */
     filchi_thread thread;
     filchi_seat seat;
     bool seated;                /* the seat can be moved */

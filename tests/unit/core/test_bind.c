@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 
 #include "core/bind.h"
+#include "core/pool.h"
 #include "support/child.h"
 #include "support/proc.h"
 #include "support/seccomp.h"
@@ -293,6 +294,132 @@ static void masks__changed_from_outside__works_on(void **state)
     }
 }
 
+/* Two packages with two caches of two cores with two threads: CPU = 8 package + 4 cache + 2 core + thread. */
+static void make_spots(filchi_cpu_spot spots[16])
+{
+    for (unsigned cpu = 0; cpu < 16; cpu++) {
+        spots[cpu] = (filchi_cpu_spot){
+            .cpu = cpu, .core = cpu & ~1u, .cache = cpu & ~3u, .package = cpu & ~7u
+        };
+    }
+}
+
+static uint32_t seat_of(const filchi_near *seats, uint32_t worker)
+{
+    uint32_t seat = 0;
+    while (seats[seat].worker != worker) {
+        seat++;
+    }
+    return seat;
+}
+
+/* Of 64 tries 48 go to the core, 12 to the cache, 3 to the package and 1 to anyone; on each level to all
+ * others that are there. */
+static void victims__of_bound_workers__near_ones_first_and_all_reached(void **state)
+{
+    enum { WORKERS_BOUND = 16, TRIES = 64000 };
+    filchi_cpu_spot spots[16];
+    filchi_near seats[WORKERS_BOUND];
+    (void)state;
+    make_spots(spots);
+    for (unsigned spread = 0; spread < 2; spread++) {
+        filchi_bind_order(spots, 16, spread == 1);
+        filchi_bind_nears(spots, 16, seats, WORKERS_BOUND);
+        for (uint32_t self = 0; self < WORKERS_BOUND; self++) {
+            unsigned hits[WORKERS_BOUND] = { 0 };
+            unsigned anyone = 0;
+            filchi_rng rng;
+            filchi_rng_seed(&rng, self + 1);
+            for (unsigned i = 0; i < TRIES; i++) {
+                uint32_t victim = self;
+                const bool near = filchi_bind_near(seats, seat_of(seats, self), &rng, &victim);
+                assert_true(near == (victim != self) && victim < WORKERS_BOUND);
+                anyone += !near;
+                hits[victim] += near;
+            }
+            assert_in_range(anyone, 800, 1200);
+            for (uint32_t other = 0; other < WORKERS_BOUND; other++) {
+                const filchi_cpu_spot a = spots[self];
+                const filchi_cpu_spot b = spots[other];
+                if (other == self || a.package != b.package) {
+                    assert_int_equal(hits[other], 0);
+                } else if (a.core == b.core) { /* 48 + 12 / 3 + 3 / 7 */
+                    assert_in_range(hits[other], 51600, 53300);
+                } else if (a.cache == b.cache) { /* 12 / 3 + 3 / 7 */
+                    assert_in_range(hits[other], 4000, 4860);
+                } else {
+                    assert_in_range(hits[other], 310, 550);
+                }
+            }
+        }
+    }
+}
+
+/* Two nodes of four cores, each a package with one cache. */
+static void victims__of_two_nodes__the_other_node_in_one_of_four(void **state)
+{
+    enum { CORES = 8, TRIES = 16000 };
+    filchi_cpu_spot spots[CORES];
+    filchi_near seats[CORES];
+    unsigned near = 0;
+    filchi_rng rng;
+    uint32_t victim = 0;
+    (void)state;
+    for (unsigned cpu = 0; cpu < CORES; cpu++) {
+        spots[cpu] = (filchi_cpu_spot){
+            .cpu = cpu, .core = cpu, .cache = cpu / 4 * 4, .package = cpu / 4 * 4
+        };
+    }
+    filchi_bind_nears(spots, CORES, seats, CORES);
+    filchi_rng_seed(&rng, 1);
+    for (unsigned i = 0; i < TRIES; i++) {
+        if (filchi_bind_near(seats, seat_of(seats, 5), &rng, &victim)) {
+            assert_true(victim >= 4 && victim != 5);
+            near++;
+        }
+    }
+    assert_in_range(near, TRIES * 73 / 100, TRIES * 77 / 100);
+}
+
+/* Alone on all levels, and more workers than CPUs: all on one are on one core. */
+static void victims__one_cpu_or_one_worker__anyone_or_all(void **state)
+{
+    filchi_cpu_spot spots[16];
+    filchi_near seats[3];
+    filchi_rng rng;
+    uint32_t victim = 9;
+    (void)state;
+    make_spots(spots);
+    filchi_rng_seed(&rng, 1);
+    filchi_bind_nears(spots, 16, seats, 1);
+    assert_false(filchi_bind_near(seats, 0, &rng, &victim));
+    assert_int_equal(victim, 9);
+    filchi_bind_nears(spots, 1, seats, 3);
+    bool seen[3] = { false, false, false };
+    for (unsigned i = 0; i < 200; i++) {
+        seen[filchi_bind_near(seats, 1, &rng, &victim) ? victim : 1] = true;
+    }
+    assert_true(seen[0] && seen[1] && seen[2]);
+}
+
+static void seats__of_a_pool__only_if_it_is_bound(void **state)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    (void)state;
+    config.workers = 2;
+    config.max_workers = WORKERS;
+    filch_pool *pool = test_pool_make_as(&config);
+    assert_null(pool->nears);
+    test_pool_close(pool);
+    config.flags = FILCH_POOL_COMPACT;
+    pool = test_pool_make_as(&config);
+    assert_non_null(pool->nears);
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        assert_int_equal(pool->nears[pool->workers[i]->near].worker, i);
+    }
+    test_pool_close(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
@@ -303,6 +430,10 @@ int main(void)
         cmocka_unit_test(bind__both_ways__invalid),
         cmocka_unit_test(bind__denied__unbound_and_said),
         cmocka_unit_test(masks__changed_from_outside__works_on),
+        cmocka_unit_test(victims__of_bound_workers__near_ones_first_and_all_reached),
+        cmocka_unit_test(victims__of_two_nodes__the_other_node_in_one_of_four),
+        cmocka_unit_test(seats__of_a_pool__only_if_it_is_bound),
+        cmocka_unit_test(victims__one_cpu_or_one_worker__anyone_or_all),
     };
     test_begin(60);
     return cmocka_run_group_tests(cases, NULL, NULL);
