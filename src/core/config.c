@@ -18,8 +18,7 @@ static bool in_limits(const filch_pool_config *config)
     const unsigned known = FILCH_POOL_STRICT | FILCH_POOL_FIFO | FILCH_POOL_TIME_TASKS |
                            FILCH_POOL_FIXED | FILCH_POOL_LOGICAL | FILCH_POOL_NO_ENVIRONMENT |
                            FILCH_POOL_SHARE | FILCHI_POOL_BINDS | FILCH_POOL_NO_BARRIER |
-                           FILCH_POOL_NO_PLACING | FILCH_POOL_TIME_QUEUE |
-                           FILCH_POOL_NO_PACE;
+                           FILCH_POOL_NO_PLACING | FILCH_POOL_TIME_QUEUE | FILCH_POOL_NO_PACE;
     return config->size == sizeof(*config) && (config->flags & ~known) == 0 &&
            (config->flags & FILCHI_POOL_BINDS) != FILCHI_POOL_BINDS &&
            config->workers <= FILCH_MAX_WORKERS && config->max_workers <= FILCH_MAX_WORKERS &&

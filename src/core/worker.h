@@ -31,17 +31,17 @@ struct filchi_worker {
     uint32_t near; /* its place in the pool's nears, if it has some */
     filchi_thread thread;
     filchi_seat seat;
-    bool seated;                /* the seat can be moved */
-    bool moved;                 /* by who woke it; it restores its seat */
-    unsigned waker_cpu;         /* FILCHI_CPU_UNKNOWN: it was woken for a task, or not at all */
-    filchi_lengths *lengths;    /* NULL: the pool does not time tasks */
-    filchi_lengths *waits;      /* of tasks in the queue; NULL: not measured */
-    bool woken;                 /* since it last searched in vain */
-    uint64_t woken_busy_ns;     /* busy time then */
-    uint64_t nap_ns;            /* its last nap; 0: the last wake was worth it */
-    uint32_t appetite;          /* forks to steal at a time */
-    uint64_t fed_ns;            /* busy time at the last theft */
-    filchi_loot loot;           /* stolen last */
+    bool seated;             /* the seat can be moved */
+    bool moved;              /* by who woke it; it restores its seat */
+    unsigned waker_cpu;      /* FILCHI_CPU_UNKNOWN: it was woken for a task, or not at all */
+    filchi_lengths *lengths; /* NULL: the pool does not time tasks */
+    filchi_lengths *waits;   /* of tasks in the queue; NULL: not measured */
+    bool woken;              /* since it last searched in vain */
+    uint64_t woken_busy_ns;  /* busy time then */
+    uint64_t nap_ns;         /* its last nap; 0: the last wake was worth it */
+    uint32_t appetite;       /* forks to steal at a time */
+    uint64_t fed_ns;         /* busy time at the last theft */
+    filchi_loot loot;        /* stolen last */
     filchi_pace pace;
     filchi_sighting *sightings; /* one a worker, for the last look before it sleeps */
     _Alignas(FILCHI_CACHELINE) filchi_counters counters;
