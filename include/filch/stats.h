@@ -39,7 +39,7 @@ typedef struct filch_worker_stats {
     uint64_t steals_empty;    /* looks at a victim that had nothing */
     uint64_t parks;           /* times it went to sleep */
     uint64_t wakes;           /* times another thread woke it because there was work */
-    uint64_t wakes_placed; /* of these: kept off the CPU of who woke it (FILCH_POOL_NO_PLACING) */
+    uint64_t wakes_placed;    /* of these: kept off its waker's CPU (FILCH_POOL_NO_PLACING) */
     uint64_t busy_ns;
     uint64_t searching_ns;
     uint64_t parked_ns;
@@ -51,9 +51,9 @@ typedef struct filch_worker_stats {
 /* Flags of filch_stats. */
 #define FILCH_STATS_THROTTLING 1u /* read from the system how often the cgroup was stopped */
 
-/* Of a pool. accepted = tasks_run + queue_run + tasks_cancelled + queue_dropped
- * once the pool is quiet. Throttling is that of the cgroup with
- * the quota (filch_cpus) since it was made: of all who are in it, not of this pool alone. */
+/* Of a pool. accepted = tasks_run + queue_run + tasks_cancelled + queue_dropped once the pool is quiet.
+ * Throttling is that of the cgroup with the quota (filch_cpus) since it was made: of all who are in it,
+ * not of this pool alone. */
 typedef struct filch_stats {
     size_t size;              /* sizeof(filch_stats), set by the caller */
     unsigned flags;           /* FILCH_STATS_THROTTLING or 0, set by the caller */

@@ -109,8 +109,8 @@ typedef struct filch_task {
 FILCH_API filch_status filch_submit(filch_pool *pool, filch_task *task,
                                     const filch_submit_options *options);
 
-/* Submit `count` tasks in the order of the array, as by filch_submit, but with one entry into the pool
- * and one wake for many. A prefix is accepted: the first *out_accepted tasks (NULL: not asked for), and
+/* Submit `count` tasks in the order of the array, as by filch_submit; a foreign thread enters the pool
+ * and looks for sleepers once for each sixteen of them. A prefix is accepted: the first *out_accepted tasks (NULL: not asked for), and
  * the rest is not touched. FILCH_OK: all. Each counts as accepted or refused, and finds the queue full,
  * by itself; `until` is for all together. They become visible to workers while the call goes on.
  * Threads: any.            Blocks: a foreign thread, "When full" above.

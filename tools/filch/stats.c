@@ -333,7 +333,12 @@ static void print_json(const snapshot *snap)
     json_number(&j, "accepted", sum->accepted);
     json_number(&j, "refused", sum->refused);
     json_number(&j, "pending", sum->pending);
+    json_number(&j, "queue_depth", sum->queue_depth);
+    json_number(&j, "queue_high", sum->queue_high);
     json_number(&j, "queue_waits", sum->queue_waits);
+    json_number(&j, "queue_rejected", sum->queue_rejected);
+    json_number(&j, "queue_run", sum->queue_run);
+    json_number(&j, "queue_dropped", sum->queue_dropped);
     json_number(&j, "wall_ns", sum->wall_ns);
     json_real(&j, "utilisation", sum->utilisation);
     print_json_throttling(&j, sum);
@@ -446,8 +451,12 @@ static void print_table(const snapshot *snap)
     printf("accepted %" PRIu64 " = ran %" PRIu64 " + cancelled %" PRIu64 ": %s\n", sum->accepted,
            sum->total.tasks_run, sum->total.tasks_cancelled, snap->adds_up ? "yes" : "NO");
     printf("refused %" PRIu64 ", pending %" PRIu64 ", waited %" PRIu64
-           " time%s for room in the injector\n",
+           " time%s for room in the queue\n",
            sum->refused, sum->pending, sum->queue_waits, cli_plural(sum->queue_waits));
+    printf("queue: %" PRIu64 " of %zu wait, %" PRIu64 " at most as far as seen; when full, %" PRIu64
+           " rejected, %" PRIu64 " run by their callers, %" PRIu64 " dropped\n",
+           sum->queue_depth, sum->queue_tasks, sum->queue_high, sum->queue_rejected, sum->queue_run,
+           sum->queue_dropped);
     printf("results: %s\n", snap->results_right ? "right" : "WRONG");
 }
 
