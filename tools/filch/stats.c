@@ -453,10 +453,10 @@ static void print_table(const snapshot *snap)
     printf("refused %" PRIu64 ", pending %" PRIu64 ", waited %" PRIu64
            " time%s for room in the queue\n",
            sum->refused, sum->pending, sum->queue_waits, cli_plural(sum->queue_waits));
-    printf("queue: %" PRIu64 " of %zu wait, %" PRIu64 " at most as far as seen; when full, %" PRIu64
-           " rejected, %" PRIu64 " run by their callers, %" PRIu64 " dropped\n",
-           sum->queue_depth, sum->queue_tasks, sum->queue_high, sum->queue_rejected, sum->queue_run,
-           sum->queue_dropped);
+    printf("queue: %" PRIu64 " of %zu wait, %" PRIu64 " at most as far as seen\n", sum->queue_depth,
+           sum->queue_tasks, sum->queue_high);
+    printf("full: %" PRIu64 " rejected, %" PRIu64 " run by their callers, %" PRIu64 " dropped\n",
+           sum->queue_rejected, sum->queue_run, sum->queue_dropped);
     printf("results: %s\n", snap->results_right ? "right" : "WRONG");
 }
 
