@@ -10,9 +10,9 @@
 
 typedef struct filchi_worker filchi_worker;
 
-typedef struct filchi_job_node {
+typedef union filchi_job_node {
     filchi_job job;
-    struct filchi_job_node *next;
+    union filchi_job_node *next; /* of a spare one */
 } filchi_job_node;
 
 typedef struct filchi_node_list {
