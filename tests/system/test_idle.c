@@ -205,8 +205,8 @@ static void pool__a_trickle_of_posts__one_wake_each(void **state)
     assert_int_equal(atomic_load(&runs), posts);
     assert_true(wakes <= posts + posts / 5);
     assert_true(switches <= 3 * posts);
-    /* a tenth of a CPU at 1 kHz; alone on two CPUs it takes 35 us. A sanitizer's share is not ours */
-    assert_true(TEST_UNDER_TSAN || TEST_UNDER_ASAN || cpu <= posts * UINT64_C(100000));
+    /* it takes 35 us; if all woke each time, 500. A sanitizer's share is not ours */
+    assert_true(TEST_UNDER_TSAN || TEST_UNDER_ASAN || cpu <= posts * UINT64_C(300000));
     test_pool_close(pool);
 }
 
