@@ -261,7 +261,8 @@ static void create__kth_allocation_fails__nomem_and_nothing_left(void **state)
         int marker = 0;
         filch_pool *pool = (filch_pool *)(void *)&marker;
         filch_pool_config config = config_for(&memory);
-        config.flags = FILCH_POOL_TIME_TASKS | FILCH_POOL_SPREAD; /* takes the most memory */
+        /* takes the most memory */
+        config.flags = FILCH_POOL_TIME_TASKS | FILCH_POOL_TIME_QUEUE | FILCH_POOL_SPREAD;
         test_allocator_fail(&memory, ++k, false);
         filch_status status = filch_pool_create(&config, &pool);
         if (status == FILCH_OK) {

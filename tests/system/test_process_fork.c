@@ -83,6 +83,9 @@ static void expect_loops_forked(filch_pool *pool)
     test_shape bytes = { 1, TEST_ASCENDING };
     unsigned char out[4] = { 2, 1, 2, 1 };
     size_t total = 4711;
+    size_t accepted = 4711;
+    TEST_CHILD_CHECK(filch_submit_many(pool, NULL, 0, NULL, &accepted) == FILCH_E_FORKED);
+    TEST_CHILD_CHECK(accepted == 4711);
     TEST_CHILD_CHECK(filch_for_on(pool, 100, no_range, NULL, NULL) == FILCH_E_FORKED);
     TEST_CHILD_CHECK(filch_reduce_on(pool, 9, &sum, NULL, &total, NULL) == FILCH_E_FORKED);
     TEST_CHILD_CHECK(filch_scan_on(pool, 9, &sum, add_piece, NULL, &total, NULL) == FILCH_E_FORKED);

@@ -73,6 +73,10 @@ static void submit_until_cancelled(filch_cx *cx, void *arg)
         /* all of the memory is in use; the first is refused as soon as the pool is cancelled */
         p->status = filch_post(p->pool, count, p, 0, NULL);
     }
+    filch_task *const pair[] = { &p->tasks[0], &p->tasks[1] };
+    size_t accepted = 4711;
+    TEST_CHECK(filch_submit_many(p->pool, pair, 2, NULL, &accepted) == FILCH_E_CLOSED);
+    TEST_CHECK(accepted == 0);
     p->status = submit(p, 0);
 }
 
