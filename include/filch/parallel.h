@@ -136,9 +136,9 @@ FILCH_API filch_status filch_pack_on(filch_pool *pool, const void *base, size_t 
 typedef int filch_compare_fn(const void *a, const void *b, void *ctx);
 
 /* Sort n elements of `width` bytes; equal ones keep their order. A comparator that contradicts itself
- * gives some order, with each element in it once. Needs n * width bytes of scratch
- * from the pool's allocator. While it waits it may run other forks, as any join (fork.h); in the
- * body of a loop it runs on its own thread.
+ * gives some order, with each element in it once. Needs n * width bytes of scratch from the pool's
+ * allocator. While it waits it may run other forks, as any join (fork.h); in the body of a loop it
+ * runs on its own thread.
  * Threads: the one `cx` was given to.    Blocks: until all is sorted.
  * Fails:   FILCH_E_INVALID, FILCH_E_NOMEM; the elements are untouched. */
 FILCH_API filch_status filch_sort(filch_cx *cx, void *base, size_t n, size_t width,

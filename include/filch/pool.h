@@ -51,10 +51,10 @@ FILCH_BEGIN_DECLS
            fork or join; likewise where the system denies it (filch_stats says so) */
 #define FILCH_POOL_NO_PLACING                                                                      \
     1024u /* leave it to the system on which CPU a worker wakes up: see "Placing" */
-#define FILCH_POOL_NO_PACE                                                                         \
-    4096u /* workers 0: no worker works part-time under a fractional quota: "Following" */
 #define FILCH_POOL_TIME_QUEUE                                                                      \
     2048u /* measure how long tasks wait in the queue: filch_stats_read_waits */
+#define FILCH_POOL_NO_PACE                                                                         \
+    4096u /* workers 0: no worker works part-time under a fractional quota: "Following" */
 
 /* An "Options struct" (base.h). */
 typedef struct filch_pool_config {
@@ -167,8 +167,8 @@ typedef enum filch_shutdown_mode {
     FILCH_CANCEL = 2 /* let running tasks finish; end what has not started as FILCH_CANCELLED */
 } filch_shutdown_mode;
 
-/* What became of the tasks of a pool; accepted = ran + cancelled + dropped once the pool is quiet. Over its
- * whole life; a call of filch_run counts as one task, a loop is not counted. */
+/* What became of the tasks of a pool; accepted = ran + cancelled + dropped once the pool is quiet. Over
+ * its whole life; a call of filch_run counts as one task, a loop is not counted. */
 typedef struct filch_shutdown_report {
     uint64_t accepted;
     uint64_t refused;

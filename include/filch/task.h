@@ -48,8 +48,8 @@ typedef enum filch_end {
     FILCH_DROPPED = 3    /* never started, and given up for a newer one: FILCH_FULL_DROP_OLDEST */
 } filch_end;
 
-/* Called exactly once for each accepted task, on the thread that ran or dropped it, after its last use of `data`. It is part
- * of the task: it may post, and the pool is not quiet before it has returned. */
+/* Called exactly once for each accepted task, on the thread that ran or dropped it, after its last use
+ * of `data`. It is part of the task: it may post, and the pool is not quiet before it has returned. */
 typedef void filch_end_fn(void *data, filch_end how);
 
 /* An "Options struct" (base.h); copied, it need not outlive the call. */
@@ -110,9 +110,9 @@ FILCH_API filch_status filch_submit(filch_pool *pool, filch_task *task,
                                     const filch_submit_options *options);
 
 /* Submit `count` tasks in the order of the array, as by filch_submit; a foreign thread enters the pool
- * and looks for sleepers once for each sixteen of them. A prefix is accepted: the first *out_accepted tasks (NULL: not asked for), and
- * the rest is not touched. FILCH_OK: all. Each counts as accepted or refused, and finds the queue full,
- * by itself; `until` is for all together. They become visible to workers while the call goes on.
+ * and looks for sleepers once for each sixteen of them. A prefix is accepted: the first *out_accepted
+ * tasks (NULL: not asked for), and the rest is not touched. FILCH_OK: all. Each counts as accepted or
+ * refused, and finds the queue full, by itself; `until` is for all together. They become visible to workers while the call goes on.
  * Threads: any.            Blocks: a foreign thread, "When full" above.
  * Owns:    as filch_submit; the array is the caller's again on return.
  * Fails:   as filch_submit, *out_accepted is then less than `count`; FILCH_E_INVALID (also a NULL in

@@ -55,8 +55,9 @@ bool filchi_batch_take(filchi_worker *worker, filchi_work *out_work, filchi_job 
         return true;
     }
     pause_a_moment(worker);
-    filchi_job *jobs[FILCHI_BATCH_MOST] = { storage };
-    filchi_job_node *nodes[FILCHI_BATCH_MOST] = { NULL };
+    filchi_job *jobs[FILCHI_BATCH_MOST]; /* not cleared: most batches are of one */
+    filchi_job_node *nodes[FILCHI_BATCH_MOST];
+    jobs[0] = storage;
     const size_t wanted = batch_wanted(pool);
     size_t most = 1;
     while (most < wanted && (nodes[most] = filchi_job_node_get(worker)) != NULL) {

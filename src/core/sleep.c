@@ -66,14 +66,14 @@ static void place_chosen(filchi_waiter *waiter)
     }
 }
 
-/* A worker that was woken: back to its own mask; where did the system put it? */
-static void take_place(filchi_worker *worker)
+/* A worker that was chosen: back to its own mask; where did the system put it? True: it was moved. */
+static bool take_place(filchi_worker *worker)
 {
     filchi_sleep *sleep = &worker->lane.pool->sleep;
-    if (worker->moved) {
+    const bool moved = worker->moved;
+    if (moved) {
         worker->moved = false;
         filchi_seat_restore(&worker->seat);
-        filchi_counters_add(&worker->counters, FILCHI_COUNT_PLACED);
     } else if (worker->waker_cpu != FILCHI_CPU_UNKNOWN) {
         /* relaxed, both: a hint; a count lost to another worker does no harm */
         const uint32_t stacked = filchi_load_relaxed_u32(&sleep->stacked);
@@ -84,6 +84,15 @@ static void take_place(filchi_worker *worker)
         }
     }
     worker->waker_cpu = FILCHI_CPU_UNKNOWN;
+    return moved;
+}
+
+static void woken_up(filchi_worker *worker)
+{
+    filchi_counters_add(&worker->counters, FILCHI_COUNT_WAKES);
+    if (take_place(worker)) {
+        filchi_counters_add(&worker->counters, FILCHI_COUNT_PLACED);
+    }
 }
 
 void filchi_sleep_wake_for_fork(filch_pool *pool)
@@ -195,7 +204,7 @@ static bool sleep_idle(filchi_worker *worker, uint64_t nap_ns, filchi_work *out_
         /* woken or not, it counts as searching again */
         if (!filchi_eventcount_cancel(idle, &worker->waiter,
                                       FILCHI_SLEEP_SEARCHING - FILCHI_SLEEP_IDLE)) {
-            take_place(worker);
+            (void)take_place(worker); /* it did not sleep yet: no wake */
         }
     } else {
         (void)filchi_point_hit(FILCHI_AT_BEFORE_PARK);
@@ -209,8 +218,7 @@ static bool sleep_idle(filchi_worker *worker, uint64_t nap_ns, filchi_work *out_
         worker->woken_busy_ns = worker->time.watches[FILCHI_BUSY].value;
         worker->appetite = 1;
         if (awake) {
-            take_place(worker);
-            filchi_counters_add(&worker->counters, FILCHI_COUNT_WAKES);
+            woken_up(worker);
         }
     }
     if (slow_search != 0) {
@@ -257,8 +265,7 @@ bool filchi_sleep_join(filchi_worker *worker, filchi_latch *latch, filchi_work *
         filchi_waiter_woken(&worker->waiter) ||
         !filchi_eventcount_cancel(joining, &worker->waiter, 0 - FILCHI_SLEEP_JOINING);
     if (woken) {
-        take_place(worker);
-        filchi_counters_add(&worker->counters, FILCHI_COUNT_WAKES);
+        woken_up(worker);
     }
     return woken;
 }

@@ -137,20 +137,6 @@ size_t filchi_injector_take_many(filchi_injector *injector, filchi_job *const *o
     }
 }
 
-bool filchi_injector_put(filchi_injector *injector, const filchi_job *job)
-{
-    bool late;
-    /* relaxed: it only has to be far ahead of the tail */
-    const uint64_t limit = filchi_load_relaxed_u64(&injector->tail) + ((uint64_t)1 << 62);
-    return filchi_injector_put_many(injector, job, 1, limit, &late) != 0;
-}
-
-bool filchi_injector_take(filchi_injector *injector, filchi_job *out_job)
-{
-    uint64_t number;
-    return filchi_injector_take_many(injector, &out_job, 1, &number) != 0;
-}
-
 bool filchi_injector_looks_empty(const filchi_injector *injector)
 {
     for (;;) {

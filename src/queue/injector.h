@@ -41,10 +41,6 @@ size_t filchi_injector_put_many(filchi_injector *injector, const filchi_job *job
 size_t filchi_injector_take_many(filchi_injector *injector, filchi_job *const *out_jobs,
                                  size_t most, uint64_t *out_number);
 
-/* One, with the ring as the limit. */
-bool filchi_injector_put(filchi_injector *injector, const filchi_job *job);
-bool filchi_injector_take(filchi_injector *injector, filchi_job *out_job);
-
 /* Any thread: the last look of a thread that wants to sleep. */
 bool filchi_injector_looks_empty(const filchi_injector *injector);
 

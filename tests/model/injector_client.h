@@ -40,6 +40,21 @@ static inline uint64_t client_taken_all(void)
     return model_ghost(CLIENT_JOBS, 0);
 }
 
+/* One job, with the ring as the limit. */
+static inline bool client_put_one(filchi_injector *injector, const filchi_job *job)
+{
+    bool late;
+    /* relaxed: it only has to be far ahead of the tail */
+    const uint64_t limit = filchi_load_relaxed_u64(&injector->tail) + ((uint64_t)1 << 62);
+    return filchi_injector_put_many(injector, job, 1, limit, &late) != 0;
+}
+
+static inline bool client_take_one(filchi_injector *injector, filchi_job *out_job)
+{
+    uint64_t number;
+    return filchi_injector_take_many(injector, &out_job, 1, &number) != 0;
+}
+
 /* The client's own: which call takes. */
 static bool client_take(filchi_job *out_job);
 

@@ -9,12 +9,12 @@ static filchi_injector injector;
 static void produce(void *arg)
 {
     const filchi_job job = client_job((uintptr_t)arg);
-    MODEL_ASSERT(filchi_injector_put(&injector, &job));
+    MODEL_ASSERT(client_put_one(&injector, &job));
 }
 
 static bool client_take(filchi_job *out_job)
 {
-    return filchi_injector_take(&injector, out_job);
+    return client_take_one(&injector, out_job);
 }
 
 static void finish(unsigned jobs)

@@ -9,7 +9,7 @@ static filchi_injector injector;
 static bool produce(uintptr_t number)
 {
     const filchi_job job = client_job(number);
-    return filchi_injector_put(&injector, &job);
+    return client_put_one(&injector, &job);
 }
 
 static void produce_three(void *arg)
@@ -22,7 +22,7 @@ static void produce_three(void *arg)
 
 static bool client_take(filchi_job *out_job)
 {
-    return filchi_injector_take(&injector, out_job);
+    return client_take_one(&injector, out_job);
 }
 
 static void finish(void)

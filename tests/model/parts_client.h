@@ -90,6 +90,22 @@ static inline void client_run(unsigned index)
     }
 }
 
+/* What stops a pool, without its joins; for a task. */
+static inline void client_stop(void)
+{
+    filchi_store_seq_cst_u32(&pool->stop, 1);
+    filchi_sleep_wake_all(pool);
+}
+
+/* Two workers until one of their tasks stops the pool; the client is the first. */
+static inline void client_be_two_workers(void)
+{
+    (void)model_spawn(filchi_worker_main, pool->workers[1]);
+    filchi_worker_main(pool->workers[0]);
+    model_join_all();
+    MODEL_ASSERT(filchi_load_seq_cst_u64(&pool->sleep.word) == 0);
+}
+
 /* All threads are joined. */
 static inline void client_free_parts(void)
 {

@@ -22,12 +22,9 @@ static void first(filch_cx *cx, void *arg)
     while (model_ghost(0, 0) == 0) {
         model_yield();
     }
-    /* what stops a pool, without its joins */
-    filchi_store_seq_cst_u32(&pool->stop, 1);
-    filchi_sleep_wake_all(pool);
+    client_stop();
 }
 
-/* The client is one of the workers. */
 static void body(void)
 {
     client_pool_parts(2, 2);
@@ -35,11 +32,8 @@ static void body(void)
     input = 5;
     MODEL_ASSERT(filch_post(pool, first, &input, 0, NULL) == FILCH_OK);
     MODEL_ASSERT(filch_post(pool, second, &input, 0, NULL) == FILCH_OK);
-    (void)model_spawn(filchi_worker_main, pool->workers[1]);
-    filchi_worker_main(pool->workers[0]);
-    model_join_all();
+    client_be_two_workers();
     MODEL_ASSERT(model_ghost(0, 0) == 1);
-    MODEL_ASSERT(filchi_load_seq_cst_u64(&pool->sleep.word) == 0);
     MODEL_ASSERT(filchi_room_depth(pool) == 0);
     client_free_parts();
 }

@@ -21,22 +21,16 @@ static void parent(filch_cx *cx, void *arg)
     while (model_ghost(0, 0) == 0) {
         model_yield();
     }
-    /* what stops a pool, without its joins */
-    filchi_store_seq_cst_u32(&pool->stop, 1);
-    filchi_sleep_wake_all(pool);
+    client_stop();
 }
 
-/* The client is one of the workers. */
 static void body(void)
 {
     client_pool_parts(2, 2);
     pool->worker_count = 2;
     MODEL_ASSERT(filch_post(pool, parent, &input, 0, NULL) == FILCH_OK);
-    (void)model_spawn(filchi_worker_main, pool->workers[1]);
-    filchi_worker_main(pool->workers[0]);
-    model_join_all();
+    client_be_two_workers();
     MODEL_ASSERT(model_ghost(0, 0) == 1);
-    MODEL_ASSERT(filchi_load_seq_cst_u64(&pool->sleep.word) == 0);
     client_free_parts();
 }
 
