@@ -69,9 +69,12 @@ bool filchi_pace_rest(filchi_worker *worker)
     }
     filchi_counters_add(&worker->counters, FILCHI_COUNT_PACES);
     filchi_timesheet_turn(&worker->time, FILCHI_RESTING);
+    const int64_t began_ns =
+        filchi_clock_ns(); /* within the turns: it is part of what they count */
     filchi_pace_rest_until(worker, now_ns + rest_ns);
+    const int64_t ended_ns = filchi_clock_ns();
     filchi_timesheet_turn(&worker->time, FILCHI_BUSY);
     filchi_counters_add_many(&worker->counters, FILCHI_COUNT_PACED_NS,
-                             (uint64_t)(filchi_clock_ns() - now_ns));
+                             (uint64_t)(ended_ns - began_ns));
     return true;
 }

@@ -84,15 +84,16 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
     stats.queue_rejected = figures.rejected;
     stats.queue_run = figures.run_inside;
     stats.queue_dropped = figures.dropped;
-    const uint64_t now = filchi_now(); /* one for all */
+    for (unsigned i = 0; i < stats.max_workers; i++) {
+        add_worker(filchi_spi_counters(pool, i), &stats.total);
+    }
+    const uint64_t now =
+        filchi_now(); /* one for all, after the counters: paced_ns is part of resting_ns */
     stats.wall_ns = filchi_stopwatch_read(filchi_spi_wall(pool), now);
     for (unsigned i = 0; i < stats.max_workers; i++) {
         add_time(filchi_spi_timesheet(pool, i), now, &stats.total);
     }
     stats.utilisation = utilisation_of(&stats.total);
-    for (unsigned i = 0; i < stats.max_workers; i++) {
-        add_worker(filchi_spi_counters(pool, i), &stats.total);
-    }
     stats.accepted = figures.injected + figures.run_inside + stats.total.tasks_posted;
     *out_stats = stats;
     return FILCH_OK;
@@ -108,8 +109,8 @@ filch_status filch_stats_read_worker(const filch_pool *pool, unsigned worker,
         return FILCH_E_FORKED;
     }
     filch_worker_stats stats = { 0 };
-    add_time(filchi_spi_timesheet(pool, worker), filchi_now(), &stats);
     add_worker(filchi_spi_counters(pool, worker), &stats);
+    add_time(filchi_spi_timesheet(pool, worker), filchi_now(), &stats);
     *out_stats = stats;
     return FILCH_OK;
 }
