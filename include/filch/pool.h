@@ -161,6 +161,18 @@ FILCH_API unsigned filch_slots(const filch_pool *pool);
  *          FILCH_E_THREAD: not all threads could be had, the pool has grown as far as it could. */
 FILCH_API filch_status filch_pool_resize(filch_pool *pool, unsigned workers);
 
+/* Pause: from the return on no worker begins a detached task or root, until there were as many
+ * resumes as pauses. What runs goes on, with its forks and loops; posts are accepted as ever, and
+ * wait, as do filch_run, filch_pool_wait_quiet, and whoever waits for room. A task that was taken
+ * before the call may begin during it. A worker with nothing else to do sleeps. A post that would
+ * run its task inside the call (task.h) gets FILCH_E_FULL meanwhile. The plain calls of filch_run on
+ * a worker are part of its task. A shutdown ends all pauses, and no new one begins.
+ * Threads: any, workers too.   Blocks: never for tasks.
+ * Order:   a task sees what was written before the resume that let it begin.
+ * Fails:   FILCH_E_INVALID (also a resume without a pause), FILCH_E_CLOSED, FILCH_E_FORKED. */
+FILCH_API filch_status filch_pool_pause(filch_pool *pool);
+FILCH_API filch_status filch_pool_resume(filch_pool *pool);
+
 /* How to shut down. */
 typedef enum filch_shutdown_mode {
     FILCH_DRAIN = 1, /* run all that was accepted, also what these tasks post in turn */

@@ -18,7 +18,8 @@
  *          FILCH_FULL_REJECT  FILCH_E_FULL.
  *          FILCH_FULL_RUN     runs the task inside the call, on the calling thread, which no other
  *                             task interrupts; its forks run on the spot, its posts are a foreign
- *                             thread's. Waits, as FILCH_FULL_BLOCK, without memory for it.
+ *                             thread's. Waits, as FILCH_FULL_BLOCK, without memory for it;
+ *                             FILCH_E_FULL while the pool is paused.
  *          FILCH_FULL_DROP_OLDEST  gives up what waits longest, roots included (filch_run then
  *                             returns FILCH_E_CANCELLED), until there is room. Its end is called
  *                             with FILCH_DROPPED, on the calling thread, before the call returns. What
@@ -28,8 +29,8 @@
  *          its caller, the end of a dropped task) waits instead of running or dropping.
  *          Roots always wait. A worker of the pool never does: a worker with own_tasks tasks, or whose
  *          deque cannot grow, runs the task inside the call; FILCH_E_FULL if it may not: less than a
- *          quarter of its stack is left, or the call comes from inside the body of a loop. A hook of
- *          the pool is a foreign thread here, and must not wait.
+ *          quarter of its stack is left, the pool is paused, or the call comes from inside the body of
+ *          a loop. A hook of the pool is a foreign thread here, and must not wait.
  * Order:   writes before the call are visible to the task.
  * Queue errors: FILCH_E_CLOSED (shutdown began; a task may still post to its own draining pool),
  *          FILCH_E_FULL, FILCH_E_TIMEOUT (only as above), FILCH_E_INVALID, FILCH_E_FORKED;

@@ -24,6 +24,12 @@ bool filchi_pool_cancelling(const filch_pool *pool)
     return (filchi_load_relaxed_u64(&pool->account) & FILCHI_ACCOUNT_CANCEL) != 0;
 }
 
+bool filchi_pool_closed(const filch_pool *pool)
+{
+    /* relaxed: a moment's view; under `gate` a shutdown that comes later ends the pause itself */
+    return (filchi_load_relaxed_u64(&pool->account) & FILCHI_ACCOUNT_CLOSED) != 0;
+}
+
 void filchi_pool_task_ended(filch_pool *pool)
 {
     filchi_pool_tasks_ended(pool, 1);

@@ -93,36 +93,36 @@ static size_t drop_put(filch_pool *pool, const filchi_job *jobs, size_t count)
     return put;
 }
 
-/* How many of the jobs are settled, the queue being full. */
-static size_t put_full(filch_pool *pool, filchi_job *jobs, size_t count, filch_full full,
-                       filch_time until)
+/* The queue is full: how many of the jobs are settled, and if none is, why. */
+static filch_status put_full(filch_pool *pool, filchi_job *jobs, size_t count, filch_full full,
+                             filch_time until, size_t *out_put)
 {
     const bool inside = filchi_place_inside(pool);
-    if (full == FILCH_FULL_REJECT) {
-        return 0;
+    if (full == FILCH_FULL_REJECT || (full == FILCH_FULL_RUN && filchi_pool_paused(pool))) {
+        return FILCH_E_FULL;
     }
     if (full == FILCH_FULL_RUN && !inside && run_inside(pool, jobs)) {
-        return 1;
+        *out_put = 1;
+    } else if (full == FILCH_FULL_DROP_OLDEST && !inside) {
+        *out_put = drop_put(pool, jobs, count);
+    } else {
+        *out_put = filchi_room_wait_put(pool, jobs, count, until);
     }
-    if (full == FILCH_FULL_DROP_OLDEST && !inside) {
-        return drop_put(pool, jobs, count);
-    }
-    return filchi_room_wait_put(pool, jobs, count, until);
+    return *out_put != 0 ? FILCH_OK : FILCH_E_TIMEOUT;
 }
 
-size_t filchi_full_put(filch_pool *pool, filchi_job *jobs, size_t count, filch_full full,
-                       filch_time until)
+filch_status filchi_full_put(filch_pool *pool, filchi_job *jobs, size_t count, filch_full full,
+                             filch_time until, size_t *out_done)
 {
+    filch_status status = FILCH_OK;
     size_t done = 0;
-    while (done < count) {
+    while (done < count && status == FILCH_OK) {
         size_t put = filchi_room_put(pool, jobs + done, count - done);
         if (FILCHI_UNLIKELY(put == 0)) {
-            put = put_full(pool, jobs + done, count - done, full, until);
-        }
-        if (put == 0) {
-            break;
+            status = put_full(pool, jobs + done, count - done, full, until, &put);
         }
         done += put;
     }
-    return done;
+    *out_done = done;
+    return status;
 }

@@ -365,6 +365,7 @@ static filch_status shut_down(filch_pool *pool, filch_shutdown_mode mode, filch_
         FILCHI_ACCOUNT_CLOSED | (mode == FILCH_CANCEL ? FILCHI_ACCOUNT_CANCEL : 0);
     /* [CLOSE-1] seq_cst, pairs with CLOSE-1: of an entry and a close one comes first. */
     (void)filchi_or_seq_cst_u64(&pool->account, flags);
+    filchi_pool_end_pauses(pool);
     const filch_status status = filchi_pool_wait_account(pool, until);
     if (status == FILCH_OK) {
         stop_workers(pool);

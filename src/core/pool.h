@@ -77,6 +77,8 @@ struct filch_pool {
     filchi_atomic_u64 resizes;    /* A: counter */
     filchi_atomic_u32 stop;       /* A: the workers shall end */
     filchi_atomic_u32 active;     /* A: workers on duty; written under `gate` */
+    filchi_atomic_u32 paused;     /* A: no detached task starts; written under `gate` */
+    uint64_t pauses;              /* under `gate`: without their resume */
     filchi_follow follow;
     bool barrier;            /* I: thieves may take forks that are not offered */
     bool given_up;           /* I: create failed; the workers end without a hook */
@@ -107,6 +109,15 @@ void filchi_guest_memory_fini(filch_pool *pool);
 bool filchi_pool_forked(const filch_pool *pool);
 bool filchi_pool_stopping(const filch_pool *pool);
 bool filchi_pool_cancelling(const filch_pool *pool);
+/* Has a shutdown begun? */
+bool filchi_pool_closed(const filch_pool *pool);
+
+/* Shall detached tasks wait? A worker that is about to start one at the bottom of its stack waits
+ * until they need not; further up the wait might be for a resume that is made below. */
+bool filchi_pool_paused(const filch_pool *pool);
+void filchi_pool_hold(filchi_worker *worker, filchi_work work);
+/* The shutdown: the pool goes on, however many resumes are outstanding. */
+void filchi_pool_end_pauses(filch_pool *pool);
 
 /* A foreign thread enters a call that hands work in: one more caller and one more task. False:
  * closed, and it is out again. Its last touch of the pool is filchi_pool_caller_exit. */

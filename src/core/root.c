@@ -52,7 +52,8 @@ static filch_status run_foreign(filch_pool *pool, root *call)
     if (!filchi_pool_caller_enter(pool)) {
         status = filchi_pool_refuse(pool, FILCH_E_CLOSED);
     } else {
-        (void)filchi_full_put(pool, &job, 1, FILCH_FULL_BLOCK, FILCH_FOREVER);
+        size_t done;
+        (void)filchi_full_put(pool, &job, 1, FILCH_FULL_BLOCK, FILCH_FOREVER, &done);
         filchi_pool_caller_exit(pool);
         filchi_latch_wait(&call->latch, &parker);
         status = call->how == FILCH_RAN ? FILCH_OK : FILCH_E_CANCELLED;

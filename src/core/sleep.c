@@ -43,6 +43,9 @@ void filchi_sleep_wake_for_task(filch_pool *pool)
     if (filchi_pool_forked(pool)) {
         return; /* the locks may be held by threads that are not in this process */
     }
+    if (filchi_pool_paused(pool)) {
+        return; /* the resume does it */
+    }
     (void)filchi_eventcount_wake_one(&pool->sleep.idle, FILCHI_SLEEP_SEARCHING - FILCHI_SLEEP_IDLE,
                                      FILCHI_SLEEP_SEARCHING * FILCHI_SLEEP_FIELD);
 }

@@ -150,6 +150,9 @@ bool filchi_forks_in_sight(const filch_pool *pool)
 
 bool filchi_tasks_in_sight(const filch_pool *pool)
 {
+    if (filchi_pool_paused(pool)) {
+        return false; /* the resume looks again */
+    }
     if (!filchi_injector_looks_empty(&pool->injector)) {
         return true;
     }

@@ -26,17 +26,14 @@ static filch_status submit_foreign(filch_pool *pool, filchi_job *jobs, size_t co
     if (!filchi_pool_caller_enter_many(pool, (uint32_t)count)) {
         return filchi_pool_refuse_many(pool, count, FILCH_E_CLOSED);
     }
-    filch_status status = FILCH_OK;
-    const size_t accepted = filchi_full_put(pool, jobs, count, full, until);
-    if (accepted < count) {
+    const filch_status status = filchi_full_put(pool, jobs, count, full, until, out_accepted);
+    if (status != FILCH_OK) {
+        const size_t left = count - *out_accepted;
         /* relaxed: a counter */
-        (void)filchi_add_relaxed_u64(&pool->rejected, count - accepted);
-        status =
-            filchi_pool_refuse_many(pool, count - accepted,
-                                    full == FILCH_FULL_REJECT ? FILCH_E_FULL : FILCH_E_TIMEOUT);
-        filchi_pool_tasks_ended(pool, (uint32_t)(count - accepted));
+        (void)filchi_add_relaxed_u64(&pool->rejected, left);
+        (void)filchi_pool_refuse_many(pool, left, status);
+        filchi_pool_tasks_ended(pool, (uint32_t)left);
     }
-    *out_accepted = accepted;
     filchi_pool_caller_exit(pool);
     return status;
 }
@@ -78,7 +75,7 @@ static bool push_own(filchi_worker *worker, void *object, filchi_run_fn *run)
 static filch_status run_inline(filchi_worker *worker, void *object, filchi_run_fn *run)
 {
     filch_pool *pool = worker->lane.pool;
-    if (filchi_lane_isolated(&worker->lane) ||
+    if (filchi_lane_isolated(&worker->lane) || filchi_pool_paused(pool) ||
         filchi_stack_pointer() <= worker->lane.inline_floor) {
         filchi_counters_take_back(&worker->counters, FILCHI_COUNT_POSTED);
         filchi_pool_task_ended(pool);

@@ -146,6 +146,15 @@ static bool take_near(filchi_worker *worker, filchi_work *out_work, filchi_job *
     return take_own(worker, out_work) || filchi_batch_take(worker, out_work, storage);
 }
 
+/* In a paused pool only forks and loops. */
+static bool take_far(filchi_worker *worker, filchi_work *out_work, filchi_job *storage)
+{
+    if (FILCHI_UNLIKELY(filchi_pool_paused(worker->lane.pool))) {
+        return filchi_steal_fork(worker, out_work);
+    }
+    return filchi_steal_any(worker, out_work) || filchi_batch_take(worker, out_work, storage);
+}
+
 /* Search, and sleep in between, until there is work, or the worker is off duty, or the pool stops. */
 static bool search(filchi_worker *worker, filchi_work *out_work, filchi_job *storage)
 {
@@ -159,7 +168,7 @@ static bool search(filchi_worker *worker, filchi_work *out_work, filchi_job *sto
     filchi_sleep_search_begin(pool);
     while (!found && !filchi_pool_stopping(pool) && !filchi_worker_off_duty(worker)) {
         filchi_timesheet_turn(&worker->time, FILCHI_SEARCHING);
-        found = filchi_steal_any(worker, out_work) || filchi_batch_take(worker, out_work, storage);
+        found = take_far(worker, out_work, storage);
         if (found) {
             break;
         }
@@ -192,7 +201,9 @@ static void work(filchi_worker *worker)
             filchi_worker_rest(worker);
         } else if (filchi_pace_rest(worker)) {
             continue;
-        } else if (take_near(worker, &next, &storage) || search(worker, &next, &storage)) {
+        } else if ((!filchi_pool_paused(pool) && take_near(worker, &next, &storage)) ||
+                   search(worker, &next, &storage)) {
+            filchi_pool_hold(worker, next);
             filchi_lane_run(&worker->lane, worker->lane.cx, next);
         }
     }

@@ -116,32 +116,60 @@ static void capacity__any_number__accepts_exactly_that(void **state)
     }
 }
 
-static void drop_oldest__hundred_into_eight__newest_stay_and_rest_ends_in_order(void **state)
+/* The workers are held, or the pool is paused. */
+static void hundred_into_eight(held *h)
 {
-    held h;
-    (void)state;
     begin();
-    hold(&h, 1, EIGHT, FILCH_FULL_DROP_OLDEST);
     for (size_t i = 0; i < MANY; i++) {
-        assert_int_equal(post(h.pool, i, FILCH_FULL_DEFAULT, 0), FILCH_OK);
+        assert_int_equal(post(h->pool, i, FILCH_FULL_DEFAULT, 0), FILCH_OK);
         assert_int_equal(ended_count, i < EIGHT ? 0 : i + 1 - EIGHT);
     }
-    assert_int_equal(test_pool_stats(h.pool).queue_dropped, MANY - EIGHT);
+    assert_int_equal(test_pool_stats(h->pool).queue_dropped, MANY - EIGHT);
     assert_true(pthread_equal(ended_on, pthread_self()));
     for (unsigned i = 0; i < MANY - EIGHT; i++) {
         assert_int_equal(ended[i], i);
     }
-    let_go(&h);
+    assert_int_equal(atomic_load(&runs), 0);
+}
+
+static void newest_eight_run(held *h)
+{
+    assert_int_equal(filch_pool_wait_quiet(h->pool, FILCH_FOREVER), FILCH_OK);
     assert_int_equal(atomic_load(&runs), EIGHT);
     for (unsigned i = 0; i < EIGHT; i++) {
         assert_int_equal(order[i], MANY - EIGHT + i); /* one worker: in the order of the queue */
     }
-    expect_sums(h.pool);
+    expect_sums(h->pool);
     filch_shutdown_report report;
-    assert_int_equal(filch_pool_shutdown(h.pool, FILCH_DRAIN, FILCH_FOREVER, &report), FILCH_OK);
+    assert_int_equal(filch_pool_shutdown(h->pool, FILCH_DRAIN, FILCH_FOREVER, &report), FILCH_OK);
     assert_int_equal(report.dropped, MANY - EIGHT);
     assert_int_equal(report.accepted, report.ran + report.dropped);
-    test_pool_close(h.pool);
+    test_pool_close(h->pool);
+}
+
+static void drop_oldest__hundred_into_eight__newest_stay_and_rest_ends_in_order(void **state)
+{
+    held h;
+    (void)state;
+    hold(&h, 1, EIGHT, FILCH_FULL_DROP_OLDEST);
+    hundred_into_eight(&h);
+    let_go(&h);
+    newest_eight_run(&h);
+}
+
+static void drop_oldest__hundred_into_eight_paused__newest_stay_and_rest_ends_in_order(void **state)
+{
+    held h;
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    (void)state;
+    config.workers = 1;
+    config.queue_tasks = EIGHT;
+    config.full = FILCH_FULL_DROP_OLDEST;
+    h.pool = test_pool_make_as(&config);
+    assert_int_equal(filch_pool_pause(h.pool), FILCH_OK);
+    hundred_into_eight(&h);
+    assert_int_equal(filch_pool_resume(h.pool), FILCH_OK);
+    newest_eight_run(&h);
 }
 
 /* Eight wait, of which one worker takes some as a batch, and then is held by the first of them. */
@@ -451,6 +479,8 @@ int main(void)
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(capacity__any_number__accepts_exactly_that),
         cmocka_unit_test(drop_oldest__hundred_into_eight__newest_stay_and_rest_ends_in_order),
+        cmocka_unit_test(
+            drop_oldest__hundred_into_eight_paused__newest_stay_and_rest_ends_in_order),
         cmocka_unit_test(drop_oldest__from_a_batch__oldest_first),
         cmocka_unit_test(drop_oldest__end_that_posts__waits_and_drops_nothing),
         cmocka_unit_test(run__full__runs_in_the_caller),
