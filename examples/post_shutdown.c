@@ -52,7 +52,7 @@ int main(void)
         started++;
     }
     (void)post_many(&s); /* as many from here; the others are not done then */
-    filch_shutdown_report report = { 0, 0, 0, 0, 0 };
+    filch_shutdown_report report = { 0 };
     const filch_status status = filch_pool_shutdown(s.pool, FILCH_DRAIN, FILCH_FOREVER, &report);
     for (int i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);

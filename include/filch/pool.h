@@ -175,24 +175,43 @@ FILCH_API filch_status filch_pool_resume(filch_pool *pool);
 
 /* How to shut down. */
 typedef enum filch_shutdown_mode {
-    FILCH_DRAIN = 1, /* run all that was accepted, also what these tasks post in turn */
-    FILCH_CANCEL = 2 /* let running tasks finish; end what has not started as FILCH_CANCELLED */
+    FILCH_DRAIN = 1,  /* run all that was accepted, also what these tasks post in turn */
+    FILCH_CANCEL = 2, /* let running tasks finish; end what has not started as FILCH_CANCELLED */
+    FILCH_ABANDON = 3 /* drain until the deadline, then give up: cancel as above, and let
+                         filch_pool_destroy wait for nobody */
 } filch_shutdown_mode;
 
-/* What became of the tasks of a pool; accepted = ran + cancelled + dropped once the pool is quiet. Over
- * its whole life; a call of filch_run counts as one task, a loop is not counted. */
+/* A detached task that runs now, or whose end does. */
+typedef struct filch_running_task {
+    const char
+        *label; /* as posted (task.h), valid as long as the caller of the post keeps it; NULL:
+                          none, or a root */
+    unsigned worker;
+    uint64_t for_ns; /* since it began, in pools with FILCH_POOL_TIME_TASKS; else 0 */
+} filch_running_task;
+
+#define FILCH_REPORT_TASKS 8u
+
+/* What became of the tasks of a pool; accepted = ran + cancelled + dropped once the pool is quiet; before, a
+ * moment's view, without those that run or have not started. Over its whole life; a call of filch_run
+ * counts as one task, a loop is not counted. */
 typedef struct filch_shutdown_report {
     uint64_t accepted;
     uint64_t refused;
     uint64_t ran;
     uint64_t cancelled;
     uint64_t dropped; /* given up for newer ones, the queue being full */
+    uint64_t running; /* on workers, begun and not ended; 0 after FILCH_OK */
+    filch_running_task
+        tasks[FILCH_REPORT_TASKS]; /* the newest of each worker that runs some, in the
+                                                     order of workers; the rest is zero */
 } filch_shutdown_report;
 
 /* Close the pool, wait until its tasks have ended, and stop its workers.
  * Threads: any foreign thread.   Blocks: until `until`.
  * Order:   what the tasks wrote is visible to the caller when it returns FILCH_OK.
- * Fails:   FILCH_E_TIMEOUT (closed, tasks still running: call again, also with the other mode),
+ * Fails:   FILCH_E_TIMEOUT (closed, tasks still running: call again, also with another mode, or
+ *          destroy, which drains unless the last call was to abandon),
  *          FILCH_E_BUSY (another thread is in this call), FILCH_E_ON_WORKER, FILCH_E_INVALID,
  *          FILCH_E_NOMEM, FILCH_E_FORKED. FILCH_OK again if it was shut down before.
  * `out_report` may be NULL; it is filled on FILCH_OK and on FILCH_E_TIMEOUT. */
@@ -200,11 +219,16 @@ FILCH_API filch_status filch_pool_shutdown(filch_pool *pool, filch_shutdown_mode
                                            filch_time until, filch_shutdown_report *out_report);
 
 /* Shut down by draining, if that has not happened yet, and free the pool. NULL is FILCH_OK.
+ * If the last shutdown was FILCH_ABANDON and ran out of time the call returns at once: a thread of the
+ * pool's own waits for what still runs, cancels the rest as soon as a worker is free, joins the workers,
+ * and frees the pool. Whoever is inside a call then, or waits in filch_run, gets its answer as ever.
+ * What the tasks use, the hooks and the allocator have to stay for so long; the last free tells that.
+ * No thread is killed.
  * Threads: any foreign thread; nobody may use the pool during this call or after it (debug builds
  *          abort if the memory still tells).
  * Blocks:  until all accepted tasks have run.   In a child: joins nobody, frees what it safely can.
- * Fails:   FILCH_E_ON_WORKER, FILCH_E_BUSY (another thread is shutting it down), FILCH_E_NOMEM:
- *          still alive. The default pool cannot be destroyed: FILCH_E_INVALID. */
+ * Fails:   FILCH_E_ON_WORKER, FILCH_E_BUSY (another thread is shutting it down), FILCH_E_NOMEM,
+ *          FILCH_E_THREAD (no thread to be had for an abandoned pool): still alive. The default pool cannot be destroyed: FILCH_E_INVALID. */
 FILCH_API filch_status filch_pool_destroy(filch_pool *pool);
 
 /* The pool of the process with the default configuration, created at the first call. It lives until

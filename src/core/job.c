@@ -3,6 +3,7 @@
 #include "core/job.h"
 
 #include "base/alloc.h"
+#include "core/abandon.h"
 #include "core/pool.h"
 #include "core/timing.h"
 #include "core/worker.h"
@@ -129,12 +130,14 @@ static void run_and_end(filch_cx *cx, filchi_job *job)
 {
     const filchi_lane *lane = filchi_lane_of(cx);
     const bool cancelled = filchi_pool_cancelling(lane->pool);
+    const char *outer = filchi_abandon_began(lane->worker, job->label);
     if (!cancelled) {
         const filchi_timing timing = filchi_timing_begin(cx);
         run_fn(cx, job);
         filchi_timing_end(cx, timing);
     }
     filchi_job_end(lane->pool, job, cancelled ? FILCH_CANCELLED : FILCH_RAN);
+    filchi_abandon_ended(lane->worker, outer);
     filchi_counters_add(&lane->worker->counters,
                         cancelled ? FILCHI_COUNT_CANCELLED : FILCHI_COUNT_RUN);
 }

@@ -4,6 +4,7 @@
 #include "core/pool.h"
 
 #include "base/alloc.h"
+#include "core/abandon.h"
 #include "core/place.h"
 #include "core/share.h"
 #include "core/sizing.h"
@@ -353,6 +354,14 @@ static void fill_report(const filch_pool *pool, filch_shutdown_report *report)
         report->accepted += filchi_counters_get(&pool->workers[i]->counters, FILCHI_COUNT_POSTED);
     }
     report->accepted += filchi_injector_count(&pool->injector) + inside;
+    filchi_abandon_report(pool, report);
+}
+
+static void close_account(filch_pool *pool, bool cancel)
+{
+    const uint64_t flags = FILCHI_ACCOUNT_CLOSED | (cancel ? FILCHI_ACCOUNT_CANCEL : 0);
+    /* [CLOSE-1] seq_cst, pairs with CLOSE-1: of an entry and a close one comes first. */
+    (void)filchi_or_seq_cst_u64(&pool->account, flags);
 }
 
 /* Under `life`. */
@@ -361,12 +370,13 @@ static filch_status shut_down(filch_pool *pool, filch_shutdown_mode mode, filch_
     if (pool->stopped) {
         return FILCH_OK;
     }
-    const uint64_t flags =
-        FILCHI_ACCOUNT_CLOSED | (mode == FILCH_CANCEL ? FILCHI_ACCOUNT_CANCEL : 0);
-    /* [CLOSE-1] seq_cst, pairs with CLOSE-1: of an entry and a close one comes first. */
-    (void)filchi_or_seq_cst_u64(&pool->account, flags);
+    close_account(pool, mode == FILCH_CANCEL);
     filchi_pool_end_pauses(pool);
     const filch_status status = filchi_pool_wait_account(pool, until);
+    pool->abandoned = mode == FILCH_ABANDON && status == FILCH_E_TIMEOUT;
+    if (pool->abandoned) {
+        close_account(pool, true);
+    }
     if (status == FILCH_OK) {
         stop_workers(pool);
         join_workers(pool);
@@ -379,7 +389,7 @@ static filch_status shut_down(filch_pool *pool, filch_shutdown_mode mode, filch_
 filch_status filch_pool_shutdown(filch_pool *pool, filch_shutdown_mode mode, filch_time until,
                                  filch_shutdown_report *out_report)
 {
-    if (pool == NULL || (mode != FILCH_DRAIN && mode != FILCH_CANCEL)) {
+    if (pool == NULL || mode < FILCH_DRAIN || mode > FILCH_ABANDON) {
         return FILCH_E_INVALID;
     }
     if (filchi_pool_forked(pool)) {
@@ -412,8 +422,17 @@ filch_status filch_pool_destroy(filch_pool *pool)
         free_pool_forked(pool);
         return FILCH_OK;
     }
-    const filch_status status = filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, NULL);
-    if (status == FILCH_OK) {
+    if (filchi_place_inside(pool)) {
+        return FILCH_E_ON_WORKER;
+    }
+    if (!filchi_mutex_try_lock(&pool->life)) {
+        return FILCH_E_BUSY;
+    }
+    const bool abandoned = pool->abandoned;
+    const filch_status status =
+        abandoned ? filchi_abandon_hand_over(pool) : shut_down(pool, FILCH_DRAIN, FILCH_FOREVER);
+    filchi_mutex_unlock(&pool->life);
+    if (status == FILCH_OK && !abandoned) {
         free_pool(pool);
     }
     return status;

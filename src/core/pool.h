@@ -80,26 +80,28 @@ struct filch_pool {
     filchi_atomic_u32 paused;     /* A: no detached task starts; written under `gate` */
     uint64_t pauses;              /* under `gate`: without their resume */
     filchi_follow follow;
-    bool barrier;            /* I: thieves may take forks that are not offered */
-    bool given_up;           /* I: create failed; the workers end without a hook */
-    filchi_mutex gate;       /* held by create until worker_count is known, then by resize */
-    unsigned started;        /* under `gate`: workers that have a thread */
-    filchi_atomic_u32 bound; /* A: of these, bound to a CPU; written under `gate` */
-    filchi_cpu_spot *spots;  /* I: for workers in turns; NULL: they are not bound */
-    filchi_near *nears;      /* I: config.max_workers of them, by place; NULL: nobody is bound */
-    size_t spot_room;        /* I */
-    size_t spot_count;       /* I */
-    filchi_mutex life;       /* held by shutdown */
-    bool stopped;            /* L: the threads are joined */
-    bool is_default;         /* I */
-    uint32_t alive;          /* FILCHI_POOL_ALIVE until it is freed; debug builds look */
-    uint32_t generation;     /* I: filchi_fork_generation() of its process */
-    uint32_t search_rounds;  /* I: tries before an idle worker parks */
-    unsigned worker_count;   /* I: workers there can be */
-    unsigned workers_asked;  /* I: to begin with */
-    filchi_worker **workers; /* I: config.max_workers of them */
-    filchi_config config;    /* I */
-    filchi_stopwatch wall;   /* A: from the gate to the end of a shutdown */
+    bool barrier;             /* I: thieves may take forks that are not offered */
+    bool given_up;            /* I: create failed; the workers end without a hook */
+    filchi_mutex gate;        /* held by create until worker_count is known, then by resize */
+    unsigned started;         /* under `gate`: workers that have a thread */
+    filchi_atomic_u32 bound;  /* A: of these, bound to a CPU; written under `gate` */
+    filchi_cpu_spot *spots;   /* I: for workers in turns; NULL: they are not bound */
+    filchi_near *nears;       /* I: config.max_workers of them, by place; NULL: nobody is bound */
+    size_t spot_room;         /* I */
+    size_t spot_count;        /* I */
+    filchi_mutex life;        /* held by shutdown */
+    bool stopped;             /* L: the threads are joined */
+    bool abandoned;           /* L: the last shutdown has given it up */
+    filchi_thread undertaker; /* which destroys it then */
+    bool is_default;          /* I */
+    uint32_t alive;           /* FILCHI_POOL_ALIVE until it is freed; debug builds look */
+    uint32_t generation;      /* I: filchi_fork_generation() of its process */
+    uint32_t search_rounds;   /* I: tries before an idle worker parks */
+    unsigned worker_count;    /* I: workers there can be */
+    unsigned workers_asked;   /* I: to begin with */
+    filchi_worker **workers;  /* I: config.max_workers of them */
+    filchi_config config;     /* I */
+    filchi_stopwatch wall;    /* A: from the gate to the end of a shutdown */
 };
 
 /* Regions for guests (spi.c): one is there from the start, others are kept. */

@@ -45,6 +45,9 @@ struct filchi_worker {
     filchi_pace pace;
     filchi_sighting *sightings; /* one a worker, for the last look before it sleeps */
     _Alignas(FILCHI_CACHELINE) filchi_counters counters;
+    filchi_atomic_u32 running;  /* O: detached tasks begun and not ended on this stack, */
+    filchi_atomic_uptr label;   /* O: the label of the newest of them, */
+    filchi_atomic_u64 began_ns; /* O: and when it began, in pools that time tasks; 0 elsewhere */
     _Alignas(FILCHI_CACHELINE) filchi_timesheet time;
 };
 

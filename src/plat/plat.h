@@ -36,6 +36,8 @@ bool filchi_thread_start(filchi_thread *thread, filchi_thread_main *main, void *
 /* Let a thread run on one CPU only. False: the system refuses. */
 bool filchi_thread_bind(filchi_thread *thread, unsigned cpu);
 void filchi_thread_join(filchi_thread *thread);
+/* Nobody will join the calling thread. */
+void filchi_thread_detach_self(void);
 
 /* Let others run; for waits that another running thread ends within a few instructions. `turn`
  * counts the calls of one wait from 0: later ones sleep for a moment, since under a real-time policy

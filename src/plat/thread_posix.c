@@ -113,6 +113,11 @@ void filchi_thread_join(filchi_thread *thread)
     (void)pthread_join(thread->handle, NULL);
 }
 
+void filchi_thread_detach_self(void)
+{
+    (void)pthread_detach(pthread_self());
+}
+
 void filchi_thread_yield(uint32_t turn)
 {
     static const struct timespec moment = { .tv_nsec = 50000 };

@@ -167,20 +167,52 @@ static void create__no_thread_fails__complete(void **state)
 }
 
 /* The default pool: a failure now is not remembered. It lives on, and with it the hook. */
+static start_fault lasting_fault = { 0, 1, true };
+
 static void default_pool__no_thread_at_first__a_later_call_tries_again(void **state)
 {
-    static start_fault fault = { 0, 1, true };
     atomic_uint runs = 0;
     (void)state;
-    filchi_points_set(fail_start, &fault);
+    filchi_points_set(fail_start, &lasting_fault);
     assert_null(filch_default_pool());
     assert_null(filch_default_pool());
-    fault.fail_at = 0;
-    fault.for_good = false;
+    lasting_fault.fail_at = 0;
+    lasting_fault.for_good = false;
     filch_pool *pool = filch_default_pool();
     assert_non_null(pool);
     test_pool_run(pool, count, &runs);
     assert_int_equal(atomic_load(&runs), 1);
+}
+
+static void wait_for_go(filch_cx *cx, void *arg)
+{
+    (void)cx;
+    test_await(arg, 1);
+}
+
+/* An abandoned pool is still the caller's if there is no thread to leave it to. Nobody joins that
+ * thread, so the hook stays here too. */
+static void destroy__no_thread_for_an_abandoned_pool__thread(void **state)
+{
+    atomic_uint go = 0;
+    test_allocator memory;
+    filch_pool *pool = NULL;
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    const size_t threads_before = test_proc_threads(NULL, 0);
+    (void)state;
+    test_allocator_init(&memory);
+    config.workers = 1;
+    config.allocator = &memory.hooks;
+    assert_int_equal(filch_pool_create(&config, &pool), FILCH_OK);
+    assert_int_equal(filch_post(pool, wait_for_go, &go, 0, NULL), FILCH_OK);
+    assert_int_equal(filch_pool_shutdown(pool, FILCH_ABANDON, FILCH_NOW, NULL), FILCH_E_TIMEOUT);
+    lasting_fault.fail_at = atomic_load(&lasting_fault.starts) + 1;
+    assert_int_equal(filch_pool_destroy(pool), FILCH_E_THREAD);
+    assert_int_equal(filch_pool_workers(pool), 1);
+    assert_int_equal(filch_pool_destroy(pool), FILCH_OK);
+    atomic_store(&go, 1);
+    assert_true(test_proc_await_threads(threads_before));
+    test_allocator_assert_balanced(&memory);
 }
 
 int main(void)
@@ -192,6 +224,7 @@ int main(void)
         cmocka_unit_test(create__kth_thread_of_a_strict_pool_fails__thread),
         cmocka_unit_test(create__no_thread_fails__complete),
         cmocka_unit_test(default_pool__no_thread_at_first__a_later_call_tries_again),
+        cmocka_unit_test(destroy__no_thread_for_an_abandoned_pool__thread),
     };
     test_begin(60);
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -189,7 +189,7 @@ static filch_pool *random_pool(test_rng *rng, test_allocator *memory)
 static filch_shutdown_report end_pool(filch_pool *pool, test_rng *rng, atomic_bool *closed,
                                       bool *out_cancelled)
 {
-    filch_shutdown_report report = { 0, 0, 0, 0, 0 };
+    filch_shutdown_report report = { 0 };
     filch_shutdown_mode mode = (test_rng_below(rng, 2) == 0) ? FILCH_DRAIN : FILCH_CANCEL;
     *out_cancelled = (mode == FILCH_CANCEL);
     test_spin_ns(test_rng_below(rng, 3000000));

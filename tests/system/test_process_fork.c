@@ -129,7 +129,7 @@ static void expect_forked(filch_pool *pool)
     filch_stats stats = FILCH_STATS_INIT;
     filch_worker_stats worker_stats;
     filch_lengths lengths = FILCH_LENGTHS_INIT;
-    filch_shutdown_report report = { 1, 2, 3, 4, 5 };
+    filch_shutdown_report report = { .accepted = 1, .refused = 2, .ran = 3, .cancelled = 4 };
     options.end = no_end;
     TEST_CHILD_CHECK(filch_run(pool, count, &runs) == FILCH_E_FORKED);
     TEST_CHILD_CHECK(filch_run_word(pool, tree, 3, &value) == FILCH_E_FORKED);

@@ -195,7 +195,7 @@ static void run__bad_arguments__invalid_and_untouched(void **state)
 
 static void pool__null__invalid_or_nothing(void **state)
 {
-    filch_shutdown_report report = { 1, 2, 3, 4, 5 };
+    filch_shutdown_report report = { .accepted = 1, .refused = 2, .ran = 3, .cancelled = 4 };
     filch_stats stats = FILCH_STATS_INIT;
     filch_worker_stats worker_stats;
     (void)state;
@@ -211,9 +211,9 @@ static void pool__null__invalid_or_nothing(void **state)
 
 static void shutdown__unknown_mode__invalid_and_stays_open(void **state)
 {
-    static const int modes[] = { 0, 3, 4, -1, 1000 };
+    static const int modes[] = { 0, 4, 5, -1, 1000 };
     filch_pool *pool = test_pool_make(1);
-    filch_shutdown_report report = { 1, 2, 3, 4, 5 };
+    filch_shutdown_report report = { .accepted = 1, .refused = 2, .ran = 3, .cancelled = 4 };
     (void)state;
     for (size_t i = 0; i < TEST_CASES(modes); i++) {
         filch_shutdown_mode mode = (filch_shutdown_mode)modes[i];

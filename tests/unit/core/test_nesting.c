@@ -96,7 +96,7 @@ static void post__children_of_children__all_run_with_a_tiny_queue(void **state)
 static void call_what_waits(filch_cx *cx, void *arg)
 {
     filch_pool *pool = arg;
-    filch_shutdown_report report = { 1, 2, 3, 4, 5 };
+    filch_shutdown_report report = { .accepted = 1, .refused = 2, .ran = 3, .cancelled = 4 };
     (void)cx;
     TEST_CHECK(filch_pool_wait_quiet(pool, FILCH_NOW) == FILCH_E_ON_WORKER);
     TEST_CHECK(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_E_ON_WORKER);

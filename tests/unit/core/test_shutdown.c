@@ -189,7 +189,7 @@ static void shutdown__while_another_thread_is_in_it__busy(void **state)
 {
     gate g;
     pthread_t thread;
-    filch_shutdown_report report = { 1, 2, 3, 4, 5 };
+    filch_shutdown_report report = { .accepted = 1, .refused = 2, .ran = 3, .cancelled = 4 };
     (void)state;
     open_gate(&g, 1, 3);
     test_thread_start(&thread, shut_down_for_good, &g);
