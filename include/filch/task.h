@@ -12,7 +12,7 @@
  * When full: queue_tasks tasks and roots of foreign threads have been accepted and not been started;
  *          where they wait, also with a worker that took several at once, makes no difference. Then
  *          the call, or else the pool, decides for a foreign thread:
- *          FILCH_FULL_BLOCK   waits until a quarter is free, or until `until` (FILCH_E_TIMEOUT); also
+ *          FILCH_FULL_BLOCK   waits until half is free, or until `until` (FILCH_E_TIMEOUT); also
  *                             if a shutdown begins meanwhile, the task counts as accepted then. No
  *                             order among those who wait is promised.
  *          FILCH_FULL_REJECT  FILCH_E_FULL.

@@ -21,33 +21,78 @@ bool filchi_pool_stopping(const filch_pool *pool)
 bool filchi_pool_cancelling(const filch_pool *pool)
 {
     /* relaxed: a task that slips through runs, as if it had been started before */
-    return (filchi_load_relaxed_u64(&pool->account) & FILCHI_ACCOUNT_CANCEL) != 0;
+    return (filchi_load_relaxed_u32(&pool->closing) & FILCHI_CANCELLED) != 0;
 }
 
 bool filchi_pool_closed(const filch_pool *pool)
 {
     /* relaxed: a moment's view; under `gate` a shutdown that comes later ends the pause itself */
-    return (filchi_load_relaxed_u64(&pool->account) & FILCHI_ACCOUNT_CLOSED) != 0;
+    return (filchi_load_relaxed_u32(&pool->closing) & FILCHI_CLOSED) != 0;
 }
 
-void filchi_pool_task_ended(filch_pool *pool)
+/* Ended tasks first, accepted ones after them: if these are as many, there was nothing pending in
+ * between, since whoever ended a task saw it accepted. */
+filchi_pending filchi_account_read(const filch_pool *pool)
 {
-    filchi_pool_tasks_ended(pool, 1);
+    filchi_pending pending = { 0, 0 };
+    uint64_t ended = 0;
+    uint64_t accepted = 0;
+    for (unsigned i = 0; i < pool->config.max_workers; i++) {
+        const filchi_counters *counters = &pool->workers[i]->counters;
+        /* [QUIET-3] seq_cst, pairs with QUIET-1, QUIET-6: sees what ended tasks wrote; and who has
+         * registered as a waiter before sees the last end, or is woken. */
+        ended += filchi_load_seq_cst_u64(&counters->values[FILCHI_COUNT_RUN]);
+        /* [QUIET-7] acquire, pairs with QUIET-6: as QUIET-3, whose QUIET-1 covers it. */
+        ended += filchi_load_acquire_u64(&counters->values[FILCHI_COUNT_CANCELLED]);
+    }
+    for (unsigned i = 0; i <= pool->door_mask; i++) {
+        /* [QUIET-5] seq_cst, pairs with QUIET-4: as QUIET-3. */
+        ended += filchi_load_seq_cst_u64(&pool->doors[i].ended);
+    }
+    for (unsigned i = 0; i < pool->config.max_workers; i++) {
+        accepted += filchi_counters_get(&pool->workers[i]->counters, FILCHI_COUNT_POSTED);
+    }
+    for (unsigned i = 0; i <= pool->door_mask; i++) {
+        /* [DOOR-3] seq_cst, pairs with DOOR-1, DOOR-2: a closer sees everybody who did not see it
+         * close; whoever sees nobody inside may free the pool. */
+        const uint64_t in = filchi_load_seq_cst_u64(&pool->doors[i].in);
+        pending.callers += in & FILCHI_DOOR_CALLERS;
+        accepted += in / FILCHI_DOOR_TASK;
+    }
+    pending.tasks = (accepted - ended) % (UINT64_MAX / FILCHI_DOOR_TASK + 1);
+    return pending;
+}
+
+/* After a store that says that tasks have ended. */
+static void wake_if_quiet(filch_pool *pool)
+{
+    /* [QUIET-2] seq_cst, pairs with EC-1: a thread that waits for quiet is seen here, or sees what
+     * has ended. */
+    if (filchi_load_seq_cst_u64(&pool->quiet_waiters) != 0 &&
+        filchi_account_read(pool).tasks == 0) {
+        filchi_eventcount_wake_all(&pool->quiet, (uint64_t)-1);
+    }
+}
+
+void filchi_account_ran_dry(filchi_worker *worker)
+{
+    filchi_atomic_u64 *run = &worker->counters.values[FILCHI_COUNT_RUN];
+    /* [QUIET-1] seq_cst, pairs with QUIET-3: once more, for all tasks that ended here. relaxed: our
+     * own */
+    filchi_store_seq_cst_u64(run, filchi_load_relaxed_u64(run));
+    wake_if_quiet(worker->lane.pool);
+}
+
+static filchi_door *own_door(filch_pool *pool)
+{
+    return &pool->doors[filchi_thread_number() & pool->door_mask];
 }
 
 void filchi_pool_tasks_ended(filch_pool *pool, uint32_t tasks)
 {
-    /* [QUIET-1] seq_cst, pairs with QUIET-3: what the task wrote is visible to whoever sees the
-     * pool quiet. */
-    const uint64_t before = filchi_add_seq_cst_u64(&pool->account, 0 - tasks * FILCHI_ACCOUNT_TASK);
-    if ((before & FILCHI_ACCOUNT_TASKS) != tasks * FILCHI_ACCOUNT_TASK) {
-        return;
-    }
-    /* [QUIET-2] seq_cst, pairs with EC-1: a thread that waits for quiet is seen here, or sees the
-     * account of above. */
-    if (filchi_load_seq_cst_u64(&pool->quiet_waiters) != 0) {
-        filchi_eventcount_wake_all(&pool->quiet, (uint64_t)-1);
-    }
+    /* [QUIET-4] seq_cst, pairs with QUIET-5: as QUIET-1. */
+    (void)filchi_add_seq_cst_u64(&own_door(pool)->ended, tasks);
+    wake_if_quiet(pool);
 }
 
 bool filchi_pool_caller_enter(filch_pool *pool)
@@ -57,10 +102,11 @@ bool filchi_pool_caller_enter(filch_pool *pool)
 
 bool filchi_pool_caller_enter_many(filch_pool *pool, uint32_t tasks)
 {
-    /* relaxed: orders nothing by itself; the task is published by the injector */
-    const uint64_t before =
-        filchi_add_relaxed_u64(&pool->account, FILCHI_ACCOUNT_CALLER + tasks * FILCHI_ACCOUNT_TASK);
-    if ((before & FILCHI_ACCOUNT_CLOSED) == 0) {
+    /* [DOOR-1] seq_cst, pairs with DOOR-3: in sight before we look whether the pool is closed. */
+    (void)filchi_add_seq_cst_u64(&own_door(pool)->in,
+                                 FILCHI_DOOR_CALLER + tasks * FILCHI_DOOR_TASK);
+    /* [CLOSE-1] seq_cst, pairs with CLOSE-2: the closer is seen here, or sees us. */
+    if ((filchi_load_seq_cst_u32(&pool->closing) & FILCHI_CLOSED) == 0) {
         return true;
     }
     filchi_pool_tasks_ended(pool, tasks);
@@ -82,23 +128,16 @@ filch_status filchi_pool_refuse_many(filch_pool *pool, size_t tasks, filch_statu
 
 void filchi_pool_caller_exit(filch_pool *pool)
 {
-    /* [QUIET-4] seq_cst, pairs with QUIET-3: whoever sees nobody inside may free the pool. */
-    (void)filchi_add_seq_cst_u64(&pool->account, 0 - FILCHI_ACCOUNT_CALLER);
-}
-
-static uint64_t account(const filch_pool *pool)
-{
-    /* [QUIET-3] seq_cst, pairs with QUIET-1, QUIET-4: sees what ended tasks wrote; and a waiter
-     * that registered before sees zero, or is woken. */
-    return filchi_load_seq_cst_u64(&pool->account);
+    /* [DOOR-2] seq_cst, pairs with DOOR-3: our last touch of the pool. */
+    (void)filchi_add_seq_cst_u64(&own_door(pool)->in, 0 - FILCHI_DOOR_CALLER);
 }
 
 /* Sleep until no task is pending. False: the deadline passed. */
 static bool wait_for_tasks(filch_pool *pool, filchi_waiter *waiter, filch_time until)
 {
-    while ((account(pool) & FILCHI_ACCOUNT_TASKS) != 0) {
+    while (filchi_account_read(pool).tasks != 0) {
         filchi_eventcount_prepare(&pool->quiet, waiter, 1);
-        if ((account(pool) & FILCHI_ACCOUNT_TASKS) == 0) {
+        if (filchi_account_read(pool).tasks == 0) {
             (void)filchi_eventcount_cancel(&pool->quiet, waiter, (uint64_t)-1);
         } else if (!filchi_eventcount_wait(&pool->quiet, waiter, until, (uint64_t)-1)) {
             return false;
@@ -117,12 +156,16 @@ filch_status filchi_pool_wait_account(filch_pool *pool, filch_time until)
     filchi_waiter_init(&waiter, &parker);
     filch_status status = FILCH_OK;
     uint32_t turn = 0;
-    while ((account(pool) & (FILCHI_ACCOUNT_TASKS | FILCHI_ACCOUNT_CALLERS)) != 0) {
+    for (;;) {
         if (!wait_for_tasks(pool, &waiter, until)) {
             status = FILCH_E_TIMEOUT;
             break;
         }
-        if ((account(pool) & FILCHI_ACCOUNT_CALLERS) != 0) {
+        const filchi_pending pending = filchi_account_read(pool);
+        if (pending.tasks == 0 && pending.callers == 0) {
+            break;
+        }
+        if (pending.callers != 0) {
             /* they are a few instructions from leaving and wake nobody when they do */
             if (until != FILCH_FOREVER && filchi_clock_ns() >= until) {
                 status = FILCH_E_TIMEOUT;

@@ -44,6 +44,17 @@ static size_t batch_wanted(filch_pool *pool)
     return wanted < FILCHI_BATCH_MOST ? (size_t)wanted : FILCHI_BATCH_MOST;
 }
 
+/* The deque is empty, and as large as a batch: all of them find room. */
+static void publish(filchi_worker *worker, filchi_job_node *const *nodes, size_t count,
+                    uint64_t number)
+{
+    filch_item items[FILCHI_BATCH_MOST];
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (filch_item){ (uintptr_t)nodes[i], number + i };
+    }
+    (void)filchi_deque_push_many(&worker->batch, items, count);
+}
+
 bool filchi_batch_take(filchi_worker *worker, filchi_work *out_work, filchi_job *storage)
 {
     filch_pool *pool = worker->lane.pool;
@@ -69,9 +80,8 @@ bool filchi_batch_take(filchi_worker *worker, filchi_work *out_work, filchi_job 
     }
     uint64_t number = 0;
     const size_t taken = filchi_injector_take_many(&pool->injector, jobs, most, &number);
-    for (size_t i = 1; i < taken; i++) {
-        /* it is empty, and as large as a batch: this cannot fail */
-        (void)filchi_deque_push(&worker->batch, (filch_item){ (uintptr_t)nodes[i], number + i });
+    if (taken > 1) {
+        publish(worker, &nodes[1], taken - 1, number + 1);
     }
     for (size_t i = taken != 0 ? taken : 1; i < most; i++) {
         filchi_job_node_put(worker, nodes[i]);

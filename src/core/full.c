@@ -25,7 +25,7 @@ static bool run_inside(filch_pool *pool, filchi_job *job)
     (void)filchi_add_relaxed_u64(&pool->run_inside, 1);
     filchi_job_run_as_guest(guest.lane.cx, job);
     filchi_guest_leave(&guest);
-    filchi_pool_task_ended(pool);
+    filchi_pool_tasks_ended(pool, 1);
     return true;
 }
 
@@ -76,7 +76,7 @@ static bool drop_oldest(filch_pool *pool)
     } else {
         return false;
     }
-    filchi_pool_task_ended(pool);
+    filchi_pool_tasks_ended(pool, 1);
     return true;
 }
 

@@ -41,6 +41,7 @@ int64_t filchi_pace_charge(filchi_pace *pace, unsigned part, int64_t now_ns, int
 void filchi_pace_rest_until(filchi_worker *worker, int64_t until_ns)
 {
     filch_pool *pool = worker->lane.pool;
+    filchi_account_ran_dry(worker);
     filchi_eventcount_prepare(&pool->resting, &worker->waiter, 1);
     if (filchi_pool_stopping(pool)) {
         (void)filchi_eventcount_cancel(&pool->resting, &worker->waiter, (uint64_t)-1);

@@ -305,6 +305,7 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
     pool->config = filled;
     pool->alive = FILCHI_POOL_ALIVE;
     pool->generation = filchi_fork_generation();
+    pool->door_mask = FILCHI_DOORS - 1;
     pool->barrier = (filled.flags & FILCH_POOL_NO_BARRIER) == 0 && filchi_barrier_works();
     pool->search_rounds =
         filled.workers > filchi_cpus_allowed() ? SEARCH_ROUNDS_CROWDED : SEARCH_ROUNDS;
@@ -359,9 +360,11 @@ static void fill_report(const filch_pool *pool, filch_shutdown_report *report)
 
 static void close_account(filch_pool *pool, bool cancel)
 {
-    const uint64_t flags = FILCHI_ACCOUNT_CLOSED | (cancel ? FILCHI_ACCOUNT_CANCEL : 0);
-    /* [CLOSE-1] seq_cst, pairs with CLOSE-1: of an entry and a close one comes first. */
-    (void)filchi_or_seq_cst_u64(&pool->account, flags);
+    /* relaxed: only this thread writes it now */
+    const uint32_t closing =
+        filchi_load_relaxed_u32(&pool->closing) | FILCHI_CLOSED | (cancel ? FILCHI_CANCELLED : 0);
+    /* [CLOSE-2] seq_cst, pairs with CLOSE-1: who has not seen it is seen inside. */
+    filchi_store_seq_cst_u32(&pool->closing, closing);
 }
 
 /* Under `life`. */

@@ -42,21 +42,31 @@ filch_status filchi_config_fill(const filch_pool_config *config, filchi_config *
 void filchi_config_thread_name(const char *prefix, unsigned number,
                                char out_name[FILCHI_THREAD_NAME_BYTES]);
 
-/* The account: tasks accepted and not ended in the low half, foreign threads inside a call above
- * it, then two flags. One word, so that "closed?" and "one more" are a single step. */
-#define FILCHI_ACCOUNT_TASK ((uint64_t)1)
-#define FILCHI_ACCOUNT_TASKS ((uint64_t)0xffffffff)
-#define FILCHI_ACCOUNT_CALLER ((uint64_t)1 << 32)
-#define FILCHI_ACCOUNT_CALLERS ((uint64_t)0x3fffffff << 32)
-#define FILCHI_ACCOUNT_CANCEL ((uint64_t)1 << 62) /* start nothing any more */
-#define FILCHI_ACCOUNT_CLOSED ((uint64_t)1 << 63) /* no work from foreign threads any more */
+/* Foreign threads come in by one of a few doors, each by its own as long as they are few. In one
+ * word, so that both change in a single step: those inside in the low bits, and the tasks that ever
+ * came in by this door above, which may wrap. */
+#define FILCHI_DOOR_CALLER ((uint64_t)1)
+#define FILCHI_DOOR_CALLERS ((uint64_t)0xffffff)
+#define FILCHI_DOOR_TASK ((uint64_t)1 << 24)
+
+typedef struct filchi_door {
+    _Alignas(FILCHI_CACHELINE) filchi_atomic_u64 in;
+    filchi_atomic_u64 ended; /* tasks that no worker ended */
+} filchi_door;
+
+enum {
+    FILCHI_DOORS = 8, /* a power of two */
+    /* what a pool that closes refuses: */
+    FILCHI_CLOSED = 1,   /* work from foreign threads */
+    FILCHI_CANCELLED = 2 /* to start anything */
+};
 
 /* Any number that freed memory does not hold by chance. */
 #define FILCHI_POOL_ALIVE ((uint32_t)0xf11c4001)
 
 /* I: set before the workers pass the gate   L: under `life`   A: atomic, any thread */
 struct filch_pool {
-    _Alignas(FILCHI_CACHELINE) filchi_atomic_u64 account;      /* A */
+    filchi_door doors[FILCHI_DOORS];
     _Alignas(FILCHI_CACHELINE) filchi_sleep sleep;             /* A */
     _Alignas(FILCHI_CACHELINE) filchi_injector injector;       /* A */
     _Alignas(FILCHI_CACHELINE) filchi_atomic_u64 room_waiters; /* A: threads waiting for room */
@@ -75,11 +85,13 @@ struct filch_pool {
     filchi_atomic_u64 rejected;   /* A: counter; refused because the queue was full */
     filchi_atomic_u64 run_inside; /* A: counter; run in the call of a foreign thread */
     filchi_atomic_u64 resizes;    /* A: counter */
+    filchi_atomic_u32 closing;    /* A: FILCHI_CLOSED, FILCHI_CANCELLED; written under `life` */
     filchi_atomic_u32 stop;       /* A: the workers shall end */
     filchi_atomic_u32 active;     /* A: workers on duty; written under `gate` */
     filchi_atomic_u32 paused;     /* A: no detached task starts; written under `gate` */
     uint64_t pauses;              /* under `gate`: without their resume */
     filchi_follow follow;
+    uint32_t door_mask;       /* I: doors in use, less one */
     bool barrier;             /* I: thieves may take forks that are not offered */
     bool given_up;            /* I: create failed; the workers end without a hook */
     filchi_mutex gate;        /* held by create until worker_count is known, then by resize */
@@ -131,9 +143,19 @@ void filchi_pool_caller_exit(filch_pool *pool);
 filch_status filchi_pool_refuse(filch_pool *pool, filch_status why);
 filch_status filchi_pool_refuse_many(filch_pool *pool, size_t tasks, filch_status why);
 
-/* One accepted task has ended. */
-void filchi_pool_task_ended(filch_pool *pool);
+/* Accepted tasks have ended, but not as a worker's own, which its counters tell. */
 void filchi_pool_tasks_ended(filch_pool *pool, uint32_t tasks);
+
+/* A worker has nothing at hand: if it ended the last task, those who wait for quiet wake. */
+void filchi_account_ran_dry(filchi_worker *worker);
+
+/* What is pending: tasks accepted and not ended, and foreign threads inside a call. */
+typedef struct filchi_pending {
+    uint64_t tasks;
+    uint64_t callers;
+} filchi_pending;
+
+filchi_pending filchi_account_read(const filch_pool *pool);
 
 /* Wait until no task is pending and nobody is inside a call. FILCH_E_TIMEOUT, FILCH_E_NOMEM. */
 filch_status filchi_pool_wait_account(filch_pool *pool, filch_time until);

@@ -6,7 +6,7 @@
 
 #include "core/pool.h"
 
-enum { ROOM_PART = 4 /* a quarter must be free before those who wait for room wake */ };
+enum { ROOM_PART = 2 /* half must be free before those who wait for room wake */ };
 
 /* Everything that was put and waits no longer. */
 static uint64_t gone(const filch_pool *pool)
@@ -40,24 +40,30 @@ uint64_t filchi_room_depth(filch_pool *pool)
     return depth;
 }
 
-FILCHI_COLD static void wake_producers(filch_pool *pool)
+/* Wake those who wait for room, if there is enough; how much is missing otherwise. */
+static uint64_t wake_producers(filch_pool *pool)
 {
     const uint64_t capacity = pool->config.queue_tasks;
+    const uint64_t enough = (capacity + ROOM_PART - 1) / ROOM_PART;
     uint64_t room = capacity - filchi_room_depth(pool);
-    if (room < (capacity + ROOM_PART - 1) / ROOM_PART) {
-        return;
+    if (room < enough) {
+        return enough - room;
     }
     while (room != 0 && filchi_eventcount_wake_one(&pool->room, (uint64_t)-1, 0)) {
         room--;
     }
+    return 0;
 }
 
-static void look_for_waiters(filch_pool *pool)
+/* Some start is to wake them, of all workers' together, so each may pass over its part of what is
+ * missing before it adds up again. README.md, "Room". */
+FILCHI_COLD static void producers_wait(filchi_worker *worker)
 {
-    /* [ROOM-2] seq_cst, pairs with EC-1, ROOM-1: a producer that waits for room is seen here, or sees what
-     * is gone. */
-    if (FILCHI_UNLIKELY(filchi_load_seq_cst_u64(&pool->room_waiters) != 0)) {
-        wake_producers(pool);
+    filch_pool *pool = worker->lane.pool;
+    if (worker->room_passes != 0) {
+        worker->room_passes--;
+    } else {
+        worker->room_passes = (uint32_t)(wake_producers(pool) / pool->config.max_workers);
     }
 }
 
@@ -72,7 +78,11 @@ void filchi_room_started(filchi_worker *worker, const filchi_job *job)
     const uint64_t count = filchi_load_relaxed_u64(started) + 1;
     /* [ROOM-1] seq_cst, pairs with ROOM-2, ROOM-3: before the look at those who wait. */
     filchi_store_seq_cst_u64(started, count);
-    look_for_waiters(worker->lane.pool);
+    /* [ROOM-2] seq_cst, pairs with EC-1, ROOM-1: a producer that waits for room is seen here, or sees
+     * what is gone. */
+    if (FILCHI_UNLIKELY(filchi_load_seq_cst_u64(&worker->lane.pool->room_waiters) != 0)) {
+        producers_wait(worker);
+    }
 }
 
 size_t filchi_room_put(filch_pool *pool, const filchi_job *jobs, size_t count)
@@ -132,7 +142,7 @@ size_t filchi_room_wait_put(filch_pool *pool, const filchi_job *jobs, size_t cou
             late = !filchi_eventcount_wait(&pool->room, &waiter, until, (uint64_t)-1);
             put = filchi_room_put(pool, jobs, count);
         } else if (!filchi_eventcount_cancel(&pool->room, &waiter, (uint64_t)-1)) {
-            wake_producers(pool); /* the wake was meant for somebody who still waits */
+            (void)wake_producers(pool); /* the wake was meant for somebody who still waits */
         }
     }
     filchi_parker_destroy(&parker);

@@ -15,6 +15,7 @@ bool filchi_worker_off_duty(const filchi_worker *worker)
 void filchi_worker_rest(filchi_worker *worker)
 {
     filch_pool *pool = worker->lane.pool;
+    filchi_account_ran_dry(worker);
     filchi_eventcount_prepare(&pool->resting, &worker->waiter, 1);
     if (filchi_pool_stopping(pool) || !filchi_worker_off_duty(worker)) {
         (void)filchi_eventcount_cancel(&pool->resting, &worker->waiter, (uint64_t)-1);

@@ -106,7 +106,7 @@ filch_status filchi_guest_enter(filchi_guest *guest, filch_pool *pool)
     /* only a thread that is inside may touch the pool: it may be about to be destroyed */
     void *memory = take_memory(pool);
     if (memory == NULL) {
-        filchi_pool_task_ended(pool);
+        filchi_pool_tasks_ended(pool, 1);
         filchi_pool_caller_exit(pool);
         filchi_parker_destroy(&guest->parker);
         return FILCH_E_NOMEM;
@@ -134,7 +134,7 @@ void filchi_guest_leave(filchi_guest *guest)
     filchi_arena_fini(&guest->lane.arena);
     give_memory(pool, guest->lane.regions);
     filchi_parker_destroy(&guest->parker);
-    filchi_pool_task_ended(pool);
+    filchi_pool_tasks_ended(pool, 1);
     filchi_pool_caller_exit(pool);
 }
 
@@ -180,7 +180,7 @@ filchi_stopwatch *filchi_spi_wall(const filch_pool *pool)
 filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
 {
     /* relaxed, all: a moment's view */
-    const uint64_t account = filchi_load_relaxed_u64(&pool->account);
+    const filchi_pending pending = filchi_account_read(pool);
     const uint64_t depth = filchi_room_depth((filch_pool *)(uintptr_t)pool);
     /* what has ended before what was accepted */
     const uint64_t dropped = filchi_load_relaxed_u64(&pool->dropped);
@@ -193,7 +193,7 @@ filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
         .queue_tasks = pool->config.queue_tasks,
         .injected = filchi_injector_count(&pool->injector),
         .refused = filchi_load_relaxed_u64(&pool->refused),
-        .pending = (account & FILCHI_ACCOUNT_TASKS) + ((account & FILCHI_ACCOUNT_CALLERS) >> 32),
+        .pending = pending.tasks + pending.callers,
         .room_waits = filchi_load_relaxed_u64(&pool->room_waits),
         .depth = depth,
         .high = filchi_load_relaxed_u64(&pool->queue_high),

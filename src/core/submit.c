@@ -42,14 +42,10 @@ static filch_status submit_foreign(filch_pool *pool, filchi_job *jobs, size_t co
 
 static bool accept_own(filchi_worker *worker)
 {
-    filch_pool *pool = worker->lane.pool;
-    /* relaxed: orders nothing by itself; the task that posts is pending, so nobody sees quiet */
-    const uint64_t before = filchi_add_relaxed_u64(&pool->account, FILCHI_ACCOUNT_TASK);
-    if ((before & FILCHI_ACCOUNT_CANCEL) != 0) {
-        filchi_pool_task_ended(pool);
+    if (filchi_pool_cancelling(worker->lane.pool)) {
         return false;
     }
-    /* before a thief can have it, so that a report has no more ended than accepted */
+    /* before a thief can have it, so that no more have ended than were accepted */
     filchi_counters_add(&worker->counters, FILCHI_COUNT_POSTED);
     return true;
 }
@@ -77,8 +73,8 @@ static filch_status run_inline(filchi_worker *worker, void *object, filchi_run_f
     filch_pool *pool = worker->lane.pool;
     if (filchi_lane_isolated(&worker->lane) || filchi_pool_paused(pool) ||
         filchi_stack_pointer() <= worker->lane.inline_floor) {
+        /* nobody took the pool for quiet with it, nor does without: the task that posts is pending */
         filchi_counters_take_back(&worker->counters, FILCHI_COUNT_POSTED);
-        filchi_pool_task_ended(pool);
         return filchi_pool_refuse(pool, FILCH_E_FULL);
     }
     filchi_counters_add(&worker->counters, FILCHI_COUNT_INLINE);

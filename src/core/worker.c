@@ -163,6 +163,7 @@ static bool search(filchi_worker *worker, filchi_work *out_work, filchi_job *sto
     filchi_backoff_reset(&backoff);
     bool found = false;
     uint32_t round = 0;
+    filchi_account_ran_dry(worker);
     /* nothing of ours is private, and whoever ends a search need not wonder */
     filchi_region_ring(filchi_lane_region(&worker->lane), FILCHI_BELL_BARE);
     filchi_sleep_search_begin(pool);

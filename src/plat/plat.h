@@ -50,6 +50,9 @@ uintptr_t filchi_thread_self(void);
 /* Lowest address and size of the calling thread's stack; false if the system does not say. */
 bool filchi_thread_stack(char **out_low, size_t *out_bytes);
 
+/* A small number that the calling thread keeps; threads number themselves as they come. */
+uint32_t filchi_thread_number(void);
+
 /* One pointer per thread, NULL at first. */
 void *filchi_thread_local_get(void);
 void filchi_thread_local_set(void *value);

@@ -152,6 +152,17 @@ bool filchi_thread_stack(char **out_low, size_t *out_bytes)
     return known;
 }
 
+uint32_t filchi_thread_number(void)
+{
+    static filchi_atomic_u32 numbered;
+    static _Thread_local uint32_t number; /* 0: none yet */
+    if (number == 0) {
+        /* relaxed: two threads with one number do no harm */
+        number = filchi_add_relaxed_u32(&numbered, 1) + 1;
+    }
+    return number;
+}
+
 static _Thread_local void *thread_local_value;
 
 void *filchi_thread_local_get(void)

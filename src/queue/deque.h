@@ -95,12 +95,39 @@ static FILCHI_HOT_INLINE filch_status filchi_deque_push(filch_deque *deque, filc
     return FILCH_OK;
 }
 
+/* Owner. Push as many as there is room for; returns how many. */
+static inline size_t filchi_deque_push_many(filch_deque *deque, const filch_item *items,
+                                            size_t count)
+{
+    filchi_deque_owner_call(deque);
+    const int64_t bottom = filchi_deque_bottom(deque);
+    if (bottom - deque->top_seen + (int64_t)count > filchi_deque_own_buf(deque)->capacity) {
+        (void)filchi_deque_make_room(deque);
+    }
+    filchi_deque_buf *buf = filchi_deque_own_buf(deque);
+    const size_t room = (size_t)(buf->capacity - (bottom - deque->top_seen));
+    const size_t pushed = count < room ? count : room;
+    for (size_t i = 0; i < pushed; i++) {
+        filchi_slot *slot = filchi_deque_slot(buf, bottom + (int64_t)i);
+        /* relaxed: published by the store of bottom */
+        filchi_store_relaxed_uptr(&slot->first, items[i].first);
+        filchi_store_relaxed_uptr(&slot->second, items[i].second);
+    }
+    /* [DEQUE-12] seq_cst, pairs with DEQUE-6, DEQUE-9, SLEEP-1: as DEQUE-1, for all of them. */
+    filchi_store_seq_cst_i64(&deque->bottom, bottom + (int64_t)pushed);
+    return pushed;
+}
+
 /* Owner. Take the newest item, without reading it: its index, or -1 if there is none. The race for
  * the last item is decided by the CAS on top, as between two thieves. */
 static FILCHI_HOT_INLINE int64_t filchi_deque_claim(filch_deque *deque)
 {
     filchi_deque_owner_call(deque);
     const int64_t last = filchi_deque_bottom(deque) - 1;
+    /* relaxed: only the owner adds items, and a top never goes back */
+    if (filchi_load_relaxed_i64(&deque->top) > last) {
+        return -1;
+    }
     /* [DEQUE-2] seq_cst, pairs with DEQUE-6: the claim on the last item is seen by every thief
      * whose look at top came after ours. */
     filchi_store_seq_cst_i64(&deque->bottom, last);
@@ -146,7 +173,7 @@ static inline filch_steal_result filchi_deque_steal(filch_deque *deque, filch_it
     /* [DEQUE-5] seq_cst, pairs with DEQUE-4, DEQUE-8: top before bottom, or an old bottom would
      * be believed. */
     const int64_t top = filchi_load_seq_cst_i64(&deque->top);
-    /* [DEQUE-6] seq_cst, pairs with DEQUE-1, DEQUE-2: sees the owner's claim, or the owner sees
+    /* [DEQUE-6] seq_cst, pairs with DEQUE-1, DEQUE-2, DEQUE-12: sees the owner's claim, or the owner sees
      * our CAS; sees the item that a push stored before. */
     const int64_t bottom = filchi_load_seq_cst_i64(&deque->bottom);
     if (top >= bottom) {
@@ -190,7 +217,7 @@ static inline bool filchi_deque_looks_empty(const filch_deque *deque)
 {
     /* relaxed: an old top makes an empty deque look full, which costs one more try */
     const int64_t top = filchi_load_relaxed_i64(&deque->top);
-    /* [DEQUE-9] seq_cst, pairs with DEQUE-1: sees each push whose publisher did not see us. */
+    /* [DEQUE-9] seq_cst, pairs with DEQUE-1, DEQUE-12: sees each push whose publisher did not see us. */
     return top >= filchi_load_seq_cst_i64(&deque->bottom);
 }
 

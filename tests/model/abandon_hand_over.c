@@ -7,14 +7,14 @@ static void last_task(void *worker)
 {
     (void)worker;
     (void)model_ghost(0, 1);
-    filchi_pool_task_ended(pool);
+    filchi_pool_tasks_ended(pool, 1);
 }
 
 static void abandoned(void)
 {
     filch_shutdown_report report;
     client_pool_parts(1, 2);
-    filchi_store_relaxed_u64(&pool->account, FILCHI_ACCOUNT_TASK);
+    filchi_store_relaxed_u64(&pool->doors[0].in, FILCHI_DOOR_TASK);
     client_start(1, last_task);
     const filch_status status = filch_pool_shutdown(pool, FILCH_ABANDON, FILCH_NOW, &report);
     MODEL_ASSERT(status == FILCH_OK || status == FILCH_E_TIMEOUT);

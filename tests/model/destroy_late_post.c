@@ -2,7 +2,7 @@
 /* A task that a foreign thread posted tells another one that it runs, which then destroys the pool
  * while the poster is still on its way out of its call. The poster's last touch of the pool comes
  * before its end.
- * Covers: QUIET-3, QUIET-4 */
+ * Covers: QUIET-3, DOOR-1, DOOR-2, DOOR-3 */
 #include "parts_client.h"
 
 static uint64_t input;

@@ -65,7 +65,8 @@ static void finish(unsigned tasks)
     }
     MODEL_ASSERT(filchi_load_relaxed_u64(&pool->dropped) == gone);
     MODEL_ASSERT(filchi_room_depth(pool) == 0);
-    MODEL_ASSERT(filchi_load_seq_cst_u64(&pool->account) == 0);
+    const filchi_pending left = filchi_account_read(pool);
+    MODEL_ASSERT(left.tasks == 0 && left.callers == 0);
     client_free_parts();
 }
 

@@ -3,7 +3,7 @@
  * until it leaves, and its last touch of the pool is the subtraction of itself: who sees the account
  * empty may free the pool. Its forks run on the spot. A worker's lane of another pool is isolated
  * meanwhile and as before afterwards.
- * Covers: LOOP-1, LATCH-1, LATCH-2, LATCH-3, QUIET-1, QUIET-2, QUIET-3, QUIET-4 */
+ * Covers: LOOP-1, LATCH-1, LATCH-2, LATCH-3, QUIET-2, QUIET-4, QUIET-5, DOOR-1, DOOR-2, DOOR-3 */
 #include "loop_client.h"
 
 static uintptr_t twice(filch_cx *cx, uintptr_t n)
@@ -32,7 +32,8 @@ static void joined(void)
     client_lanes(2);
     (void)model_spawn(client_joiner, CLIENT_WORKER(1));
     guest_for(guest_body);
-    MODEL_ASSERT(filchi_load_relaxed_u64(&lanes->account) == 0);
+    const filchi_pending left = filchi_account_read(lanes);
+    MODEL_ASSERT(left.tasks == 0 && left.callers == 0);
     model_join_all();
     client_free_lanes();
 }

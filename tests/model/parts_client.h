@@ -80,6 +80,7 @@ static inline bool client_run_one(unsigned index)
         return false;
     }
     work.run(pool->workers[index]->lane.cx, work.object);
+    filchi_account_ran_dry(pool->workers[index]);
     return true;
 }
 

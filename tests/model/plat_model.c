@@ -56,6 +56,11 @@ bool filchi_thread_stack(char **out_low, size_t *out_bytes)
     return true;
 }
 
+uint32_t filchi_thread_number(void)
+{
+    return rt->self->id;
+}
+
 void *filchi_thread_local_get(void)
 {
     return rt->self->local;

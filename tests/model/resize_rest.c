@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker goes off duty to rest while the pool grows again, or stops: it sees that, or is woken.
  * And a worker that posters rely on, since it searches, has another one woken before it rests.
- * Covers: STOP-1, STOP-2, EC-1, SLEEP-1, SLEEP-2 */
+ * Covers: STOP-1, STOP-2, EC-1, SLEEP-1, SLEEP-2, QUIET-1, QUIET-2, QUIET-3 */
 #include "parts_client.h"
 
 /* Worker 1 is off duty. */
@@ -64,6 +64,60 @@ static void paced_stopped(void)
     MODEL_ASSERT(filch_pool_destroy(pool) == FILCH_OK);
 }
 
+static void count(filch_cx *cx, void *arg)
+{
+    (void)cx;
+    (*(uint64_t *)arg)++;
+}
+
+static uint64_t output;
+
+/* Worker 1 runs the last task and has nothing to search for. */
+static void run_last(void)
+{
+    filchi_job storage;
+    filchi_work work;
+    filchi_worker *worker = pool->workers[1];
+    MODEL_ASSERT(filchi_batch_take(worker, &work, &storage));
+    work.run(worker->lane.cx, work.object);
+}
+
+static void last_rester(void *arg)
+{
+    run_last();
+    rester(arg);
+}
+
+static void last_paced(void *arg)
+{
+    (void)arg;
+    run_last();
+    filchi_pace_rest_until(pool->workers[1], INT64_MAX);
+}
+
+static void quiet_by(void (*last)(void *))
+{
+    prepare();
+    MODEL_ASSERT(filch_post(pool, count, &output, 0, NULL) == FILCH_OK);
+    (void)model_spawn(last, NULL);
+    MODEL_ASSERT(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_OK);
+    MODEL_ASSERT(output == 1);
+    MODEL_ASSERT(filch_pool_resize(pool, 2) == FILCH_OK);
+    model_join_all();
+    client_free_parts();
+}
+
+/* Who waits for quiet hears of it from a worker that goes to rest, too. */
+static void quiet_off_duty(void)
+{
+    quiet_by(last_rester);
+}
+
+static void quiet_paced(void)
+{
+    quiet_by(last_paced);
+}
+
 static void pacer(void *arg)
 {
     (void)arg;
@@ -121,5 +175,13 @@ const model_client model_clients[] = {
     { .name = "resize_rest_searcher", .body = searcher, .no_spurious_wakes = true, .seconds = 3 },
     { .name = "resize_rest_paced_stopped", .body = paced_stopped, .no_spurious_wakes = true },
     { .name = "resize_rest_paced_grown", .body = paced_grown },
+    { .name = "resize_rest_quiet",
+      .body = quiet_off_duty,
+      .no_spurious_wakes = true,
+      .seconds = 0.7 },
+    { .name = "resize_rest_quiet_paced",
+      .body = quiet_paced,
+      .no_spurious_wakes = true,
+      .seconds = 0.7 },
     { .name = NULL },
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A post from outside meets a shutdown: it is refused, or accepted and then run or cancelled, once,
  * and the report agrees.
- * Covers: CLOSE-1, QUIET-1, QUIET-2, QUIET-3, QUIET-4 */
+ * Covers: CLOSE-1, CLOSE-2, DOOR-1, DOOR-2, DOOR-3, QUIET-1, QUIET-2, QUIET-3, QUIET-4, QUIET-6,
+ * QUIET-7 */
 #include "parts_client.h"
 
 enum { RAN, CANCELLED, REFUSED }; /* ghosts */
@@ -112,7 +113,7 @@ static void enter(void)
 {
     if (filchi_pool_caller_enter(pool)) {
         (void)model_ghost(RAN, 1); /* what the closer must have waited for */
-        filchi_pool_task_ended(pool);
+        filchi_pool_tasks_ended(pool, 1);
         filchi_pool_caller_exit(pool);
     }
 }
@@ -132,7 +133,8 @@ static void close_entry(void)
     const uint64_t inside = model_ghost(RAN, 0);
     model_join_all();
     MODEL_ASSERT(model_ghost(RAN, 0) == inside);
-    MODEL_ASSERT(filchi_load_seq_cst_u64(&pool->account) == FILCHI_ACCOUNT_CLOSED);
+    const filchi_pending left = filchi_account_read(pool);
+    MODEL_ASSERT(left.tasks == 0 && left.callers == 0);
     MODEL_ASSERT(filch_pool_destroy(pool) == FILCH_OK);
 }
 

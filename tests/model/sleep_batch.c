@@ -2,7 +2,7 @@
 /* A worker takes two tasks as one batch, and the first does not end before the second has run: the
  * other worker, anywhere between searching and sleeping, must come and steal from the batch. Each is
  * counted as started once.
- * Covers: SLEEP-1, SLEEP-2, EC-1, DEQUE-1, DEQUE-9, INJ-2, INJ-5 */
+ * Covers: SLEEP-1, SLEEP-2, EC-1, DEQUE-9, DEQUE-12, INJ-2, INJ-5 */
 #include "core/room.h"
 #include "parts_client.h"
 

@@ -37,7 +37,7 @@ static void *leave_late(void *arg)
     slow_caller *c = arg;
     set_priority(LOW);
     TEST_CHILD_CHECK(filchi_pool_caller_enter(c->pool));
-    filchi_pool_task_ended(c->pool);
+    filchi_pool_tasks_ended(c->pool, 1);
     (void)pthread_barrier_wait(&c->inside); /* the waiter runs on from here */
     filchi_pool_caller_exit(c->pool);
     return NULL;
