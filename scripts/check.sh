@@ -63,9 +63,12 @@ tests release-clang -L fast
 # does not have.
 forks_with_threads='^test_process_fork$'
 
-begin "address and undefined-behaviour sanitizers (gcc)" 140
+# The same tests with another way to park and another order of threads: the thread sanitizer's.
+variants='_(condvar|delays|hooks)$'
+
+begin "address and undefined-behaviour sanitizers (gcc)" 100
 scripts/build.sh asan
-tests asan -E "$whole_programs|$forks_with_threads"
+tests asan -E "$whole_programs|$forks_with_threads|$variants"
 
 begin "thread sanitizer (clang)" 170
 scripts/build.sh tsan

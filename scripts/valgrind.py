@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """valgrind.py [--fast] [--scale X] [--only PATTERN] <build folder>: runs the unit, property, fault
-and stress tests (--fast: all but the latter) under valgrind's memcheck, X times as long as `make check`
+and stress tests (--fast: not the latter, nor the designs of the benchmarks) under valgrind's memcheck, X times as long as `make check`
 does. Every error and every lost block is a failure; there are no suppressions. A forked child of a test
 says nothing itself, but its exit code counts. Exit 77: there is no valgrind."""
 
@@ -25,6 +25,7 @@ SLOW = "30"  # times; for the watchdogs
 # test_share frees of its parent's pool what it safely can, and the rest counts as lost; delays change
 # the order of threads, of which memcheck runs one at a time.
 LEFT_OUT = re.compile(r"^fault_park$|^fault_walk|^test_share$|_delays$")
+SLOWEST = re.compile(r"^test_(designs|grid)$")
 
 
 def run(test, scale):
@@ -50,6 +51,7 @@ def main():
         print("valgrind: not judged, there is no valgrind")
         sys.exit(77)
     found = ctests.labelled(args.build, "^fast$" if args.fast else "^(fast|stress)$")
+    found = [t for t in found if not (args.fast and SLOWEST.search(t.name))]
     tests = [t for t in found if re.search(args.only, t.name) and not LEFT_OUT.search(t.name)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=args.jobs) as pool:
         results = list(pool.map(lambda test: run(test, args.scale), tests))
