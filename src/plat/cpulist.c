@@ -25,8 +25,13 @@ filchi_text filchi_text_until(filchi_text *rest, char mark)
     return part;
 }
 
+/* Some kernels hand out the 0 at the end of their buffer as well: old ones in node/online, a 5.15 in the
+ * lists of cores, packages and nodes. */
 static filchi_text without_newline(filchi_text text)
 {
+    if (text.bytes >= 2 && memcmp(text.at + text.bytes - 2, "\n", 2) == 0) {
+        text.bytes--;
+    }
     if (text.bytes != 0 && text.at[text.bytes - 1] == '\n') {
         text.bytes--;
     }

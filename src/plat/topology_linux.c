@@ -143,9 +143,12 @@ static void read_nodes(const filchi_files *files, const filchi_cpu_set *allowed,
                        filchi_topology *topology)
 {
     filchi_cpu_set nodes;
+    filchi_cpu_set seen;
+    unsigned known = 0;
     if (!read_set(files, "/sys/devices/system/node/online", &nodes)) {
         return;
     }
+    memset(&seen, 0, sizeof(seen));
     for (unsigned node = filchi_cpu_set_next(&nodes, 0); node < FILCHI_CPUS_MAX;
          node = filchi_cpu_set_next(&nodes, node + 1)) {
         filchi_cpu_set cpus;
@@ -153,7 +156,10 @@ static void read_nodes(const filchi_files *files, const filchi_cpu_set *allowed,
         (void)snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", node);
         if (read_set(files, path, &cpus)) {
             filchi_cpu_set_intersect(&cpus, allowed);
-            topology->nodes += filchi_cpu_set_count(&cpus) != 0; /* some have memory only */
+            filchi_cpu_set_unite(&seen, &cpus);
+            const unsigned now = filchi_cpu_set_count(&seen);
+            topology->nodes += now != known; /* some have memory only, or others' CPUs */
+            known = now;
         }
     }
 }

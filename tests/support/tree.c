@@ -217,6 +217,10 @@ static bool obey(test_tree *tree, const char *word, char *args)
         add_line(tree, "/proc/self/status", text);
         return true;
     }
+    if (strcmp(word, "lists") == 0) {
+        tree->zero_ended = strcmp(args, "zero-ended") == 0;
+        return tree->zero_ended;
+    }
     tree->has_source = tree->has_source || strcmp(word, "source") == 0;
     return strcmp(word, "source") == 0     ? strstr(args, "://") != NULL
            : strcmp(word, "expect") == 0   ? add_expect(tree, args)
@@ -253,6 +257,17 @@ static bool read_line(test_tree *tree, char *line, bool *in_file)
     return obey(tree, line, args + 1);
 }
 
+/* In any of the lists that some kernel ends like this. */
+static void add_zeros(test_tree *tree)
+{
+    for (size_t i = 0; i < tree->entry_count; i++) {
+        const char *const path = tree->entries[i].path;
+        if (strstr(path, "/topology/") != NULL || strstr(path, "/node/") != NULL) {
+            append(&tree->entries[i], "", 1);
+        }
+    }
+}
+
 test_tree *test_tree_parse(const char *text, size_t bytes)
 {
     test_tree *tree = grow(NULL, sizeof(*tree));
@@ -268,6 +283,9 @@ test_tree *test_tree_parse(const char *text, size_t bytes)
         }
         free(line);
         at += length + 1;
+    }
+    if (tree->zero_ended) {
+        add_zeros(tree);
     }
     return tree;
 }

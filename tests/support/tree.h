@@ -27,6 +27,7 @@ typedef struct test_tree {
     test_expect *expects;
     size_t expect_count;
     size_t filled;   /* bytes of all `fill` lines */
+    bool zero_ended; /* `lists zero-ended` */
     bool has_source; /* a public dump stands behind it */
     size_t bad_line; /* number of the first line that makes no sense; 0: none */
 } test_tree;
