@@ -107,11 +107,12 @@ typedef struct filch_pool_config {
  * not shared; FILCH_POOL_NO_PACE: all work until the process is stopped. */
 
 /* Binding: with FILCH_POOL_COMPACT or _SPREAD worker i runs on one CPU only, the i-th of those allowed to
- * the creator, from the start again when there are more workers. A core gets a second worker when each
- * has one. Compact fills a last-level cache, then the next one; spread takes packages and caches in
- * turns. The mask of the calling thread is not touched, but threads and processes that a task starts
- * inherit its worker's. Such a pool keeps its size, as with FILCH_POOL_FIXED. What the system refuses
- * to bind runs unbound (filch_stats has the number); a strict pool then fails with FILCH_E_SYSTEM.
+ * the creator, from the start again when there are more workers; filch_pool_rebind does it anew. A core
+ * gets a second worker when each has one. Compact fills a last-level cache, then the next one; spread
+ * takes packages and caches in turns. The mask of the calling thread is not touched, but threads and
+ * processes that a task starts inherit its worker's. Such a pool keeps its size, as with FILCH_POOL_FIXED.
+ * What the system refuses to bind runs unbound (filch_stats has the number); a strict pool then fails with
+ * FILCH_E_SYSTEM.
  * A bound worker waits for its CPU even while others are idle. It steals from workers on its core first,
  * then from those of its last-level cache, its package, all: each with 3/4 of the tries that are left. */
 
@@ -172,6 +173,17 @@ FILCH_API filch_status filch_pool_resize(filch_pool *pool, unsigned workers);
  * Fails:   FILCH_E_INVALID (also a resume without a pause), FILCH_E_CLOSED, FILCH_E_FORKED. */
 FILCH_API filch_status filch_pool_pause(filch_pool *pool);
 FILCH_API filch_status filch_pool_resume(filch_pool *pool);
+
+/* Bind the workers anew, as at the creation, to the CPUs that the calling thread may use now: for pools
+ * with FILCH_POOL_COMPACT or _SPREAD whose cpuset was rewritten, or whose masks somebody has changed.
+ * Neither their number changes nor whom each steals from first. *out_strayed, if not NULL, gets how many
+ * had another mask than the pool gave them.
+ * Threads: any foreign thread; tasks go on meanwhile.   Blocks: while threads are started.
+ * Fails:   FILCH_E_INVALID (also: the pool does not bind), FILCH_E_ON_WORKER (it sees its own CPU only),
+ *          FILCH_E_NOMEM, FILCH_E_CLOSED (the workers are being stopped), FILCH_E_FORKED;
+ *          FILCH_E_SYSTEM: the CPUs are not known, and nothing was changed; or a strict pool could not
+ *          bind all. Otherwise who cannot be bound runs where it may (filch_stats has the number). */
+FILCH_API filch_status filch_pool_rebind(filch_pool *pool, unsigned *out_strayed);
 
 /* How to shut down. */
 typedef enum filch_shutdown_mode {

@@ -81,6 +81,13 @@ void filchi_bind_order(filchi_cpu_spot *spots, size_t count, bool spread)
     qsort(spots, count, sizeof(*spots), spread ? by_turns : by_nearness);
 }
 
+size_t filchi_bind_read(filchi_cpu_spot *out_spots, size_t most, bool spread)
+{
+    const size_t count = filchi_cpus_spots(out_spots, most);
+    filchi_bind_order(out_spots, count, spread);
+    return count;
+}
+
 static int by_place(const void *left, const void *right)
 {
     const filchi_near *a = left;

@@ -13,6 +13,9 @@
  * turns. `spots` come in order of their CPU numbers. Pure. */
 void filchi_bind_order(filchi_cpu_spot *spots, size_t count, bool spread);
 
+/* The CPUs of the calling thread in that order, at most `most`; returns how many. */
+size_t filchi_bind_read(filchi_cpu_spot *out_spots, size_t most, bool spread);
+
 /* Where a bound worker sits among the others, in order of their places, so that those on the same core,
  * last-level cache, package are neighbours. */
 enum { FILCHI_NEAR_CORE, FILCHI_NEAR_CACHE, FILCHI_NEAR_PACKAGE, FILCHI_NEAR_LEVELS };

@@ -135,18 +135,19 @@ static filch_status create_spots(filch_pool *pool)
     if ((pool->config.flags & FILCHI_POOL_BINDS) == 0) {
         return FILCH_OK;
     }
-    pool->spot_room = filchi_cpus_allowed();
+    const unsigned places = pool->config.max_workers;
+    const unsigned allowed = filchi_cpus_allowed();
+    pool->spot_room = allowed > places ? allowed : places; /* later there may be more */
     pool->spots =
         filchi_alloc_zeroed(&pool->config.allocator, pool->spot_room * sizeof(*pool->spots));
     if (pool->spots == NULL) {
         return FILCH_E_NOMEM;
     }
-    pool->spot_count = filchi_cpus_spots(pool->spots, pool->spot_room);
-    filchi_bind_order(pool->spots, pool->spot_count, (pool->config.flags & FILCH_POOL_SPREAD) != 0);
+    pool->spot_count = filchi_bind_read(pool->spots, pool->spot_room,
+                                        (pool->config.flags & FILCH_POOL_SPREAD) != 0);
     if (pool->spot_count == 0) {
         return FILCH_OK;
     }
-    const unsigned places = pool->config.max_workers;
     pool->nears = filchi_alloc_zeroed(&pool->config.allocator, places * sizeof(*pool->nears));
     if (pool->nears == NULL) {
         return FILCH_E_NOMEM;

@@ -97,10 +97,10 @@ struct filch_pool {
     filchi_mutex gate;        /* held by create until worker_count is known, then by resize */
     unsigned started;         /* under `gate`: workers that have a thread */
     filchi_atomic_u32 bound;  /* A: of these, bound to a CPU; written under `gate` */
-    filchi_cpu_spot *spots;   /* I: for workers in turns; NULL: they are not bound */
+    filchi_cpu_spot *spots;   /* for workers in turns, under `gate`; NULL: they are not bound */
     filchi_near *nears;       /* I: config.max_workers of them, by place; NULL: nobody is bound */
     size_t spot_room;         /* I */
-    size_t spot_count;        /* I */
+    size_t spot_count;        /* under `gate` */
     filchi_mutex life;        /* held by shutdown */
     bool stopped;             /* L: the threads are joined */
     bool abandoned;           /* L: the last shutdown has given it up */

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* How many workers are on duty. Workers below `active` take work; the others finish what they have
+/* How many workers are on duty, and binding them anew. Workers below `active` take work; the others finish what they have
  * begun, end what they owe as searchers, and rest on a list of their own, where no wake for work
  * goes to. README.md says why nothing is lost meanwhile.
  *
  * `gate` orders changes of the size, and the stop: after it no thread is started. */
+#include "base/alloc.h"
+#include "core/place.h"
 #include "core/pool.h"
+
+#include <string.h>
 
 bool filchi_worker_off_duty(const filchi_worker *worker)
 {
@@ -32,13 +36,76 @@ void filchi_pool_wake_resting(filch_pool *pool)
     filchi_eventcount_wake_all(&pool->resting, (uint64_t)-1);
 }
 
+/* Under `gate`: the CPU that this worker is to have; there are some. */
+static unsigned cpu_for(const filch_pool *pool, const filchi_worker *worker)
+{
+    return pool->spots[worker->index % pool->spot_count].cpu;
+}
+
 /* Under `gate`, before the thread has run a task. */
 static void bind_worker(filch_pool *pool, filchi_worker *worker)
 {
-    if (pool->spot_count != 0 &&
-        filchi_thread_bind(&worker->thread, pool->spots[worker->index % pool->spot_count].cpu)) {
+    if (pool->spot_count != 0 && filchi_thread_bind(&worker->thread, cpu_for(pool, worker))) {
         (void)filchi_add_relaxed_u32(&pool->bound, 1);
     }
+}
+
+/* Under `gate`. Workers without a thread get theirs when they start. */
+static filch_status bind_anew(filch_pool *pool, const filchi_cpu_spot *spots, size_t count,
+                              unsigned *out_strayed)
+{
+    unsigned strayed = 0;
+    unsigned bound = 0;
+    if (filchi_pool_stopping(pool)) {
+        return FILCH_E_CLOSED;
+    }
+    for (unsigned i = 0; i < pool->started; i++) {
+        const filchi_worker *worker = pool->workers[i];
+        strayed += pool->spot_count == 0 ||
+                   !filchi_thread_is_bound(&worker->thread, cpu_for(pool, worker));
+    }
+    pool->spot_count = count < pool->spot_room ? count : pool->spot_room;
+    memcpy(pool->spots, spots, pool->spot_count * sizeof(*spots));
+    for (unsigned i = 0; i < pool->started; i++) {
+        filchi_worker *worker = pool->workers[i];
+        bound += filchi_thread_bind(&worker->thread, cpu_for(pool, worker));
+    }
+    filchi_store_relaxed_u32(&pool->bound, bound); /* relaxed: for statistics */
+    if (bound < pool->started && (pool->config.flags & FILCH_POOL_STRICT) != 0) {
+        return FILCH_E_SYSTEM;
+    }
+    if (out_strayed != NULL) {
+        *out_strayed = strayed;
+    }
+    return FILCH_OK;
+}
+
+filch_status filch_pool_rebind(filch_pool *pool, unsigned *out_strayed)
+{
+    if (pool == NULL || pool->spots == NULL) {
+        return FILCH_E_INVALID;
+    }
+    if (filchi_pool_forked(pool)) {
+        return FILCH_E_FORKED;
+    }
+    if (filchi_place_inside(pool)) {
+        return FILCH_E_ON_WORKER;
+    }
+    const size_t room = filchi_cpus_allowed();
+    filchi_cpu_spot *spots = filchi_alloc(&pool->config.allocator, room * sizeof(*spots));
+    if (spots == NULL) {
+        return FILCH_E_NOMEM;
+    }
+    const size_t count =
+        filchi_bind_read(spots, room, (pool->config.flags & FILCH_POOL_SPREAD) != 0);
+    filch_status status = FILCH_E_SYSTEM;
+    if (count != 0) {
+        filchi_mutex_lock(&pool->gate);
+        status = bind_anew(pool, spots, count, out_strayed);
+        filchi_mutex_unlock(&pool->gate);
+    }
+    filchi_free(&pool->config.allocator, spots, room * sizeof(*spots));
+    return status;
 }
 
 /* Under `gate`. How many workers have a thread afterwards: `wanted`, or what could be had. */

@@ -35,6 +35,8 @@ bool filchi_thread_start(filchi_thread *thread, filchi_thread_main *main, void *
                          size_t stack_bytes, const char *name);
 /* Let a thread run on one CPU only. False: the system refuses. */
 bool filchi_thread_bind(filchi_thread *thread, unsigned cpu);
+/* Does it still? False too where the system does not say. */
+bool filchi_thread_is_bound(const filchi_thread *thread, unsigned cpu);
 void filchi_thread_join(filchi_thread *thread);
 /* Nobody will join the calling thread. */
 void filchi_thread_detach_self(void);

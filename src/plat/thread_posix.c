@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/fault.h"
+#include "plat/cpus.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -104,6 +105,17 @@ bool filchi_thread_bind(filchi_thread *thread, unsigned cpu)
         bound = pthread_setaffinity_np(thread->handle, bytes, set) == 0;
         CPU_FREE(set);
     }
+    errno = saved;
+    return bound;
+}
+
+bool filchi_thread_is_bound(const filchi_thread *thread, unsigned cpu)
+{
+    const int saved = errno;
+    cpu_set_t sets[FILCHI_CPUS_MAX / CPU_SETSIZE]; /* the kernel refuses to fill a short one */
+    const bool bound = cpu < FILCHI_CPUS_MAX &&
+                       pthread_getaffinity_np(thread->handle, sizeof(sets), sets) == 0 &&
+                       CPU_COUNT_S(sizeof(sets), sets) == 1 && CPU_ISSET_S(cpu, sizeof(sets), sets);
     errno = saved;
     return bound;
 }

@@ -84,6 +84,7 @@ static void use_pool(filch_pool *pool, filch_cx *cx)
     (void)filch_pool_resize(pool, 1);
     (void)filch_pool_pause(pool);
     (void)filch_pool_resume(pool);
+    (void)filch_pool_rebind(pool, NULL);
     (void)filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, &report);
     (void)filch_pool_destroy(pool);
     (void)filch_default_pool();

@@ -115,6 +115,13 @@ bool filchi_thread_bind(filchi_thread *thread, unsigned cpu)
     return false;
 }
 
+bool filchi_thread_is_bound(const filchi_thread *thread, unsigned cpu)
+{
+    (void)thread;
+    (void)cpu;
+    return false;
+}
+
 /* Nobody is moved: a seat is about speed. */
 unsigned filchi_cpu_here(void)
 {

@@ -12,6 +12,7 @@
 
 #include "core/bind.h"
 #include "core/pool.h"
+#include "support/alloc.h"
 #include "support/child.h"
 #include "support/proc.h"
 #include "support/seccomp.h"
@@ -103,33 +104,38 @@ static filch_pool_config bound(unsigned workers, unsigned flags)
     return config;
 }
 
-/* In a child: all WORKERS of a pool tell their masks, which are one CPU each, in the order. */
-static void expect_bound(unsigned flags)
+/* In a child: all WORKERS of a pool tell their masks, which are one CPU each of the caller's, in the
+ * order. */
+static void expect_masks(filch_pool *pool, bool spread)
 {
     masks m;
     masks *shared = &m;
-    cpu_set_t before;
-    cpu_set_t after;
     filchi_cpu_spot spots[CPU_SETSIZE];
-    filch_pool *pool = NULL;
     filch_stats stats = FILCH_STATS_INIT;
     memset(&m, 0, sizeof(m));
     m.roll.expected = WORKERS;
     const size_t count = filchi_cpus_spots(spots, CPU_SETSIZE);
-    filchi_bind_order(spots, count, flags == FILCH_POOL_SPREAD);
-    TEST_CHILD_CHECK(sched_getaffinity(0, sizeof(before), &before) == 0);
-    TEST_CHILD_CHECK((size_t)CPU_COUNT(&before) == count);
-    const filch_pool_config config = bound(WORKERS, flags | FILCH_POOL_STRICT);
-    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
+    filchi_bind_order(spots, count, spread);
     for (int i = 0; i < WORKERS; i++) {
         TEST_CHILD_CHECK(filch_post(pool, read_mask, &shared, sizeof(shared), NULL) == FILCH_OK);
     }
     TEST_CHILD_CHECK(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_OK);
     TEST_CHILD_CHECK(filch_stats_read(pool, &stats) == FILCH_OK && stats.bound == WORKERS);
-    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
     for (size_t i = 0; i < WORKERS; i++) {
         TEST_CHILD_CHECK(CPU_COUNT(&m.of[i]) == 1 && CPU_ISSET(spots[i % count].cpu, &m.of[i]));
     }
+}
+
+static void expect_bound(unsigned flags)
+{
+    cpu_set_t before;
+    cpu_set_t after;
+    filch_pool *pool = NULL;
+    TEST_CHILD_CHECK(sched_getaffinity(0, sizeof(before), &before) == 0);
+    const filch_pool_config config = bound(WORKERS, flags | FILCH_POOL_STRICT);
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
+    expect_masks(pool, flags == FILCH_POOL_SPREAD);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
     TEST_CHILD_CHECK(sched_getaffinity(0, sizeof(after), &after) == 0);
     TEST_CHILD_CHECK(CPU_EQUAL(&before, &after));
 }
@@ -139,8 +145,8 @@ static void bind_here(void *arg)
     expect_bound(*(unsigned *)arg);
 }
 
-/* Only the last CPU is allowed: all workers on it. */
-static void bind_to_the_last(void *arg)
+/* The last CPU that is allowed, and no other. */
+static cpu_set_t last_cpu(void)
 {
     cpu_set_t mask;
     int last = CPU_SETSIZE - 1;
@@ -150,6 +156,13 @@ static void bind_to_the_last(void *arg)
     }
     CPU_ZERO(&mask);
     CPU_SET((size_t)last, &mask);
+    return mask;
+}
+
+/* All workers on it. */
+static void bind_to_the_last(void *arg)
+{
+    const cpu_set_t mask = last_cpu();
     TEST_CHILD_CHECK(sched_setaffinity(0, sizeof(mask), &mask) == 0);
     expect_bound(*(unsigned *)arg);
 }
@@ -275,6 +288,10 @@ static void masks_change(void *arg)
     TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
     for (unsigned i = 0; i < 21 || (flags == 0 && filch_pool_workers(pool) != 1); i++) {
         set_all_masks(i % 2 == 0 || i >= 20 ? &one : &all);
+        if (i % 3 != 0) {
+            TEST_CHILD_CHECK(filch_pool_rebind(pool, NULL) ==
+                             (flags != 0 ? FILCH_OK : FILCH_E_INVALID));
+        }
         for (unsigned k = 0; k < 500; k++, posted++) {
             TEST_CHILD_CHECK(filch_post(pool, test_count_task, &ran, 0, NULL) == FILCH_OK);
         }
@@ -291,6 +308,132 @@ static void masks__changed_from_outside__works_on(void **state)
     for (size_t i = 0; i < TEST_CASES(flags); i++) {
         unsigned value = flags[i];
         test_assert_child_ok(masks_change, &value);
+    }
+}
+
+/* The masks of all threads are widened, as from a cpuset that grows; then only the last CPU is left, and
+ * the others are gone; then all are back. Each time the workers are bound anew. */
+static void masks_change_and_bind(void *arg)
+{
+    const bool spread = *(unsigned *)arg == FILCH_POOL_SPREAD;
+    const filch_pool_config config = bound(WORKERS, *(unsigned *)arg | FILCH_POOL_STRICT);
+    const cpu_set_t last = last_cpu();
+    cpu_set_t all;
+    filch_pool *pool = NULL;
+    unsigned strayed = 99;
+    TEST_CHILD_CHECK(sched_getaffinity(0, sizeof(all), &all) == 0);
+    const unsigned moved = CPU_COUNT(&all) > 1 ? WORKERS : 0;
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
+    TEST_CHILD_CHECK(filch_pool_rebind(pool, &strayed) == FILCH_OK && strayed == 0);
+    set_all_masks(&all);
+    TEST_CHILD_CHECK(filch_pool_rebind(pool, &strayed) == FILCH_OK && strayed == moved);
+    expect_masks(pool, spread);
+    set_all_masks(&last);
+    TEST_CHILD_CHECK(filch_pool_rebind(pool, &strayed) == FILCH_OK && strayed <= moved);
+    TEST_CHILD_CHECK((strayed != 0) == (moved != 0));
+    expect_masks(pool, spread);
+    set_all_masks(&all);
+    TEST_CHILD_CHECK(filch_pool_rebind(pool, &strayed) == FILCH_OK && strayed == moved);
+    expect_masks(pool, spread);
+    TEST_CHILD_CHECK(filch_pool_rebind(pool, &strayed) == FILCH_OK && strayed == 0);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
+}
+
+static void rebind__masks_changed_from_outside__a_cpu_each_again(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TEST_CASES(ways); i++) {
+        unsigned flags = ways[i];
+        test_assert_child_ok(masks_change_and_bind, &flags);
+    }
+}
+
+/* Who is started after it gets the new CPUs too. */
+static void grow_after_rebind(void *arg)
+{
+    filch_pool_config config = bound(1, *(unsigned *)arg);
+    const cpu_set_t last = last_cpu();
+    filch_pool *pool = NULL;
+    config.max_workers = WORKERS;
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
+    TEST_CHILD_CHECK(sched_setaffinity(0, sizeof(last), &last) == 0);
+    TEST_CHILD_CHECK(filch_pool_rebind(pool, NULL) == FILCH_OK);
+    TEST_CHILD_CHECK(filch_pool_resize(pool, WORKERS) == FILCH_OK);
+    expect_masks(pool, false);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
+}
+
+static void rebind__then_grown__the_new_ones_too(void **state)
+{
+    unsigned flags = FILCH_POOL_COMPACT;
+    (void)state;
+    test_assert_child_ok(grow_after_rebind, &flags);
+}
+
+static void rebind_here(filch_cx *cx, void *out_status)
+{
+    *(filch_status *)out_status = filch_pool_rebind(filch_cx_pool(cx), NULL);
+}
+
+static void rebind_forked(void *pool)
+{
+    TEST_CHILD_CHECK(filch_pool_rebind(pool, NULL) == FILCH_E_FORKED);
+}
+
+static void rebind__not_now_or_not_this__refused_and_untouched(void **state)
+{
+    filch_pool_config config = bound(2, FILCH_POOL_COMPACT);
+    filch_status status = FILCH_OK;
+    unsigned strayed = 47;
+    test_allocator memory;
+    (void)state;
+    assert_int_equal(filch_pool_rebind(NULL, &strayed), FILCH_E_INVALID);
+    filch_pool *pool = test_pool_make(2);
+    assert_int_equal(filch_pool_rebind(pool, &strayed), FILCH_E_INVALID);
+    test_pool_close(pool);
+    test_allocator_init(&memory);
+    config.allocator = &memory.hooks;
+    pool = test_pool_make_as(&config);
+    test_pool_run(pool, rebind_here, &status);
+    assert_int_equal(status, FILCH_E_ON_WORKER);
+    test_assert_child_ok(rebind_forked, pool);
+    test_allocator_fail(&memory, 1, false);
+    assert_int_equal(filch_pool_rebind(pool, &strayed), FILCH_E_NOMEM);
+    assert_int_equal(filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_FOREVER, NULL), FILCH_OK);
+    assert_int_equal(filch_pool_rebind(pool, &strayed), FILCH_E_CLOSED);
+    assert_int_equal(strayed, 47);
+    test_pool_close(pool);
+    test_allocator_assert_balanced(&memory);
+}
+
+/* Denied later than at the creation: the masks stay, and the numbers say so. */
+static void rebind_denied(void *arg)
+{
+    filch_pool_config config = bound(WORKERS, FILCH_POOL_COMPACT | *(unsigned *)arg);
+    filch_pool *pool = NULL;
+    filch_stats stats = FILCH_STATS_INIT;
+    unsigned strayed = 47;
+    TEST_CHILD_CHECK(filch_pool_create(&config, &pool) == FILCH_OK);
+    TEST_CHILD_CHECK(test_deny(SYS_sched_setaffinity, EPERM));
+    errno = 4711;
+    const filch_status status = filch_pool_rebind(pool, &strayed);
+    TEST_CHILD_CHECK(errno == 4711);
+    if (*(unsigned *)arg != 0) {
+        TEST_CHILD_CHECK(status == FILCH_E_SYSTEM && strayed == 47);
+    } else {
+        TEST_CHILD_CHECK(status == FILCH_OK && strayed == 0);
+    }
+    TEST_CHILD_CHECK(filch_stats_read(pool, &stats) == FILCH_OK && stats.bound == 0);
+    TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
+}
+
+static void rebind__denied__said(void **state)
+{
+    static const unsigned flags[] = { 0, FILCH_POOL_STRICT };
+    (void)state;
+    for (size_t i = 0; test_deny_works() && i < TEST_CASES(flags); i++) {
+        unsigned value = flags[i];
+        test_assert_child_ok(rebind_denied, &value);
     }
 }
 
@@ -430,6 +573,10 @@ int main(void)
         cmocka_unit_test(bind__both_ways__invalid),
         cmocka_unit_test(bind__denied__unbound_and_said),
         cmocka_unit_test(masks__changed_from_outside__works_on),
+        cmocka_unit_test(rebind__masks_changed_from_outside__a_cpu_each_again),
+        cmocka_unit_test(rebind__then_grown__the_new_ones_too),
+        cmocka_unit_test(rebind__not_now_or_not_this__refused_and_untouched),
+        cmocka_unit_test(rebind__denied__said),
         cmocka_unit_test(victims__of_bound_workers__near_ones_first_and_all_reached),
         cmocka_unit_test(victims__of_two_nodes__the_other_node_in_one_of_four),
         cmocka_unit_test(seats__of_a_pool__only_if_it_is_bound),
