@@ -62,11 +62,12 @@ typedef enum filch_status {
     FILCH_E_TIMEOUT = -6,   /* the deadline passed first */
     FILCH_E_ON_WORKER = -7, /* the caller is inside this pool, as its worker or in a loop of it, and
                                would wait for itself */
-    FILCH_E_BUSY = -8,      /* another thread is already shutting this pool down */
+    FILCH_E_BUSY = -8,      /* it is in use: another thread is shutting it down, or waits with it */
     FILCH_E_CANCELLED = -9, /* the task was cancelled before it started */
     FILCH_E_FORKED = -10,   /* the pool belongs to the parent of this process */
     FILCH_E_SYSTEM = -11,   /* the system denies what a pool cannot do without, such as the futex */
-    FILCH_E_ABI = -12       /* the caller was compiled with FILCH_INLINE for another library */
+    FILCH_E_ABI = -12,      /* the caller was compiled with FILCH_INLINE for another library */
+    FILCH_E_STOPPED = -13   /* the token of the wait was stopped first */
 } filch_status;
 
 /* The text of a status: one short English clause without a full stop, never NULL.
@@ -105,6 +106,7 @@ typedef enum filch_full {
 } filch_full;
 
 typedef struct filch_pool filch_pool;
+typedef struct filch_token filch_token; /* asks to stop: task.h */
 
 /* The stack a task runs on. Every callback gets it and hands it to what it calls; never keep it
  * beyond the call, never hand it to another thread. */

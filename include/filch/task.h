@@ -7,13 +7,14 @@
  * beyond that.
  *
  * Counting: every task is accepted (FILCH_OK) or refused (FILCH_E_CLOSED, FILCH_E_FULL,
- *          FILCH_E_TIMEOUT, FILCH_E_NOMEM; misuse is not counted); every accepted task ends exactly
- *          once, as FILCH_RAN, FILCH_CANCELLED or FILCH_DROPPED.
+ *          FILCH_E_TIMEOUT, FILCH_E_STOPPED, FILCH_E_NOMEM; misuse is not counted); every accepted
+ *          task ends exactly once, as FILCH_RAN, FILCH_CANCELLED or FILCH_DROPPED.
  * When full: queue_tasks tasks and roots of foreign threads have been accepted and not been started;
  *          where they wait, also with a worker that took several at once, makes no difference. Then
  *          the call, or else the pool, decides for a foreign thread:
- *          FILCH_FULL_BLOCK   waits until half is free, or until `until` (FILCH_E_TIMEOUT); also
- *                             if a shutdown begins meanwhile, the task counts as accepted then. No
+ *          FILCH_FULL_BLOCK   waits until half is free, until `until` (FILCH_E_TIMEOUT), or until its
+ *                             token is stopped (FILCH_E_STOPPED, with it also instead of running or
+ *                             dropping); also if a shutdown begins meanwhile, it counts as accepted then. No
  *                             order among those who wait is promised.
  *          FILCH_FULL_REJECT  FILCH_E_FULL.
  *          FILCH_FULL_RUN     runs the task inside the call, on the calling thread, which no other
@@ -33,7 +34,7 @@
  *          a loop. A hook of the pool is a foreign thread here, and must not wait.
  * Order:   writes before the call are visible to the task.
  * Queue errors: FILCH_E_CLOSED (shutdown began; a task may still post to its own draining pool),
- *          FILCH_E_FULL, FILCH_E_TIMEOUT (only as above), FILCH_E_INVALID, FILCH_E_FORKED;
+ *          FILCH_E_FULL, FILCH_E_TIMEOUT, FILCH_E_STOPPED (only as above), FILCH_E_INVALID, FILCH_E_FORKED;
  *          FILCH_E_NOMEM as said. The arguments are then untouched and `end` is not called. */
 #ifndef FILCH_TASK_H
 #define FILCH_TASK_H
@@ -61,21 +62,25 @@ typedef struct filch_submit_options {
     filch_end_fn *end; /* NULL: nothing to clean up */
     filch_full full;   /* when the queue is full; 0: what the pool says */
     filch_time until;  /* to wait for room at most; 0: no deadline */
-    uintptr_t reserved[6];
+    filch_token *stop; /* NULL: none. Stopped before the task starts it ends as FILCH_CANCELLED;
+                          stopped while the call waits for room: FILCH_E_STOPPED. It outlives the
+                          task, up to its end */
+    uintptr_t reserved[5];
 } filch_submit_options;
 
 #define FILCH_SUBMIT_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(filch_submit_options), 0, NULL, NULL, FILCH_FULL_DEFAULT, 0,                        \
+        sizeof(filch_submit_options), 0, NULL, NULL, FILCH_FULL_DEFAULT, 0, NULL,                  \
         {                                                                                          \
-            0, 0, 0, 0, 0, 0                                                                       \
+            0, 0, 0, 0, 0                                                                          \
         }                                                                                          \
     }
 
 /* Tasks a worker's deque holds, at about 160 bytes each. */
 #define FILCH_MAX_OWN_TASKS ((size_t)1 << 20)
 
-/* Up to this many bytes a post allocates nothing (a worker's: nothing once it is warm). */
+/* Up to this many bytes, 16 less with a token, a post allocates nothing (a worker's: nothing once it is
+ * warm). */
 #define FILCH_POST_INLINE_BYTES 64u
 
 /* Post `fn` with a copy of `bytes` bytes at `data`: the task gets a pointer to the copy, aligned
@@ -120,6 +125,35 @@ FILCH_API filch_status filch_submit(filch_pool *pool, filch_task *task,
  *          the array; nothing is accepted, *out_accepted is untouched). */
 FILCH_API filch_status filch_submit_many(filch_pool *pool, filch_task *const *tasks, size_t count,
                                          const filch_submit_options *options, size_t *out_accepted);
+
+/* Tokens: a flag that asks work to stop, for whoever looks; what waits with it wakes. It belongs to no
+ * pool. A stop is for good, and stops the children too, those that are made later included. A child may
+ * be destroyed before its parent is, never after it. Tasks and waits with a token end by themselves:
+ * nothing is interrupted.
+ *
+ * Create a token, a child if `parent` is not NULL; a NULL allocator is libc's.
+ * Threads: any.   Owns: the caller destroys it.
+ * Fails:   FILCH_E_INVALID, FILCH_E_NOMEM, FILCH_E_FORKED (the parent is from before a fork). */
+FILCH_API filch_status filch_token_create(filch_token *parent, const filch_allocator *allocator,
+                                          filch_token **out_token);
+
+/* Stop it, and wake all that wait with it or with a child; again: nothing more happens.
+ * Threads: any, tasks too.   Order: writes before the call are visible to who sees it stopped.
+ * Fails:   FILCH_E_INVALID, FILCH_E_FORKED. */
+FILCH_API filch_status filch_token_stop(filch_token *token);
+
+/* Is it stopped? One load. 0 for NULL.  Threads: any. */
+FILCH_API int filch_token_stopped(const filch_token *token);
+
+/* Free it; NULL is FILCH_OK. No task that was posted with it may be left.
+ * Threads: any; no other thread uses it during this call, but its parent may be stopped.
+ * Fails:   FILCH_E_BUSY (it has children, or somebody waits with it): still alive. */
+FILCH_API filch_status filch_token_destroy(filch_token *token);
+
+/* Is the token of the detached task that runs on this stack stopped? As with its label, 0 in a fork or
+ * loop that this thread took over from another: hand the token itself to those.
+ * Threads: the one `cx` was given to. */
+FILCH_API int filch_stopped(const filch_cx *cx);
 
 /* The label of the detached task that runs on this stack; NULL if it has none, or in a fork or loop
  * that this thread took over from another.

@@ -22,7 +22,7 @@ const char *filch_strerror(filch_status status)
     case FILCH_E_ON_WORKER:
         return "a worker of this pool cannot wait for its own pool";
     case FILCH_E_BUSY:
-        return "another thread is already shutting this pool down";
+        return "it is in use by another thread, or by others that depend on it";
     case FILCH_E_CANCELLED:
         return "the task was cancelled before it started";
     case FILCH_E_FORKED:
@@ -31,6 +31,8 @@ const char *filch_strerror(filch_status status)
         return "the system denies a call that a pool needs to wait (on Linux the futex)";
     case FILCH_E_ABI:
         return "the program was compiled with FILCH_INLINE for another version of the library";
+    case FILCH_E_STOPPED:
+        return "the stop token was stopped";
     }
     return "unknown status";
 }

@@ -7,6 +7,7 @@
 #include "core/pool.h"
 #include "core/room.h"
 #include "core/spi.h"
+#include "sync/token.h"
 
 void filchi_full_stamp(const filch_pool *pool, filchi_job *job)
 {
@@ -94,32 +95,39 @@ static size_t drop_put(filch_pool *pool, const filchi_job *jobs, size_t count)
 }
 
 /* The queue is full: how many of the jobs are settled, and if none is, why. */
-static filch_status put_full(filch_pool *pool, filchi_job *jobs, size_t count, filch_full full,
-                             filch_time until, size_t *out_put)
+static filch_status put_full(filch_pool *pool, filchi_job *jobs, size_t count, filchi_full_options how,
+                             size_t *out_put)
 {
+    const filch_full full = how.full;
     const bool inside = filchi_place_inside(pool);
     if (full == FILCH_FULL_REJECT || (full == FILCH_FULL_RUN && filchi_pool_paused(pool))) {
         return FILCH_E_FULL;
+    }
+    if (filchi_token_stopped(how.stop)) {
+        return FILCH_E_STOPPED;
     }
     if (full == FILCH_FULL_RUN && !inside && run_inside(pool, jobs)) {
         *out_put = 1;
     } else if (full == FILCH_FULL_DROP_OLDEST && !inside) {
         *out_put = drop_put(pool, jobs, count);
     } else {
-        *out_put = filchi_room_wait_put(pool, jobs, count, until);
+        *out_put = filchi_room_wait_put(pool, jobs, count, how.until, how.stop);
     }
-    return *out_put != 0 ? FILCH_OK : FILCH_E_TIMEOUT;
+    if (*out_put != 0) {
+        return FILCH_OK;
+    }
+    return filchi_token_stopped(how.stop) ? FILCH_E_STOPPED : FILCH_E_TIMEOUT;
 }
 
-filch_status filchi_full_put(filch_pool *pool, filchi_job *jobs, size_t count, filch_full full,
-                             filch_time until, size_t *out_done)
+filch_status filchi_full_put(filch_pool *pool, filchi_job *jobs, size_t count,
+                             filchi_full_options how, size_t *out_done)
 {
     filch_status status = FILCH_OK;
     size_t done = 0;
     while (done < count && status == FILCH_OK) {
         size_t put = filchi_room_put(pool, jobs + done, count - done);
         if (FILCHI_UNLIKELY(put == 0)) {
-            status = put_full(pool, jobs + done, count - done, full, until, &put);
+            status = put_full(pool, jobs + done, count - done, how, &put);
         }
         done += put;
     }

@@ -7,6 +7,7 @@
 #include "core/pool.h"
 #include "core/timing.h"
 #include "core/worker.h"
+#include "sync/token.h"
 
 enum {
     KEPT_NODES = 64,    /* a worker keeps */
@@ -94,17 +95,17 @@ void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *alloca
 
 static void *arg_of(filchi_job *job)
 {
-    return job->kind == FILCHI_JOB_INLINE ? job->data : job->arg;
+    return (job->kind & FILCHI_JOB_INLINE) != 0 ? job->data : job->arg;
 }
 
 static void run_fn(filch_cx *cx, filchi_job *job)
 {
     filchi_lane *lane = filchi_lane_of(cx);
-    const char *label = lane->label;
+    const filchi_job *outer = lane->running;
     const uint32_t call = filchi_call_begin(cx);
-    lane->label = job->label;
+    lane->running = job;
     job->fn(cx, arg_of(job));
-    lane->label = label;
+    lane->running = outer;
     filchi_call_end(cx, call);
 }
 
@@ -113,7 +114,7 @@ void filchi_job_end(filch_pool *pool, filchi_job *job, filch_end how)
     if (job->end != NULL) {
         job->end(arg_of(job), how);
     }
-    if (job->kind == FILCHI_JOB_HEAP) {
+    if ((job->kind & FILCHI_JOB_HEAP) != 0) {
         filchi_free(&pool->config.allocator, job->arg, job->heap_bytes);
     }
 }
@@ -124,12 +125,29 @@ void filchi_job_run_as_guest(filch_cx *cx, filchi_job *job)
     filchi_job_end(filchi_lane_of(cx)->pool, job, FILCH_RAN);
 }
 
+static bool stopped(const filchi_job *job)
+{
+    return (job->kind & FILCHI_JOB_MORE) != 0 && filchi_token_stopped(job->more.stop);
+}
+
+int filch_stopped(const filch_cx *cx)
+{
+    const filchi_job *job = cx != NULL ? filchi_lane_of(cx)->running : NULL;
+    return job != NULL && stopped(job);
+}
+
+const char *filch_label(const filch_cx *cx)
+{
+    const filchi_job *job = cx != NULL ? filchi_lane_of(cx)->running : NULL;
+    return job != NULL ? job->label : NULL;
+}
+
 /* The worker's count is the pool's account of it. The owner of a filch_task may free it as soon as its function or its
  * end is called: nothing here reads it. */
 static void run_and_end(filch_cx *cx, filchi_job *job)
 {
     const filchi_lane *lane = filchi_lane_of(cx);
-    const bool cancelled = filchi_pool_cancelling(lane->pool);
+    const bool cancelled = filchi_pool_cancelling(lane->pool) || stopped(job);
     const char *outer = filchi_abandon_began(lane->worker, job->label);
     if (!cancelled) {
         const filchi_timing timing = filchi_timing_begin(cx);
@@ -157,10 +175,26 @@ void filchi_job_node_run(filch_cx *cx, void *object)
     filchi_job_node_put(filchi_lane_of(cx)->worker, node);
 }
 
-void filchi_job_task_store(filch_task *task, filch_end_fn *end, const char *label)
+void filchi_job_set_options(filchi_job *job, const filch_submit_options *options)
 {
-    task->priv[0] = (uintptr_t)end;
-    task->priv[1] = (uintptr_t)label;
+    static const filch_submit_options none = FILCH_SUBMIT_OPTIONS_INIT;
+    options = options != NULL ? options : &none;
+    job->end = options->end;
+    job->label = options->label;
+    job->kind = FILCHI_JOB_POINTER;
+    if (options->stop != NULL) {
+        job->kind = FILCHI_JOB_MORE;
+        job->more = (filchi_job_more){ options->stop };
+    }
+}
+
+void filchi_job_task_store(filch_task *task, const filch_submit_options *options)
+{
+    static const filch_submit_options none = FILCH_SUBMIT_OPTIONS_INIT;
+    options = options != NULL ? options : &none;
+    task->priv[0] = (uintptr_t)options->end;
+    task->priv[1] = (uintptr_t)options->label;
+    task->priv[2] = (uintptr_t)options->stop;
 }
 
 void filchi_job_task_run(filch_cx *cx, void *object)
@@ -171,6 +205,7 @@ void filchi_job_task_run(filch_cx *cx, void *object)
     job.arg = task->arg;
     job.end = (filch_end_fn *)task->priv[0];
     job.label = (const char *)task->priv[1];
-    job.kind = FILCHI_JOB_POINTER;
+    job.more.stop = (filch_token *)task->priv[2];
+    job.kind = job.more.stop != NULL ? FILCHI_JOB_MORE : FILCHI_JOB_POINTER;
     run_and_end(cx, &job);
 }

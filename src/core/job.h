@@ -44,7 +44,9 @@ void filchi_job_task_run(filch_cx *cx, void *task);
 void filchi_job_end(filch_pool *pool, filchi_job *job, filch_end how);
 void filchi_job_run_as_guest(filch_cx *cx, filchi_job *job);
 
-/* What a submitted filch_task keeps of its options. */
-void filchi_job_task_store(filch_task *task, filch_end_fn *end, const char *label);
+/* What a job, a submitted filch_task keeps of its options, which may be NULL. The job's argument is
+ * still to come. */
+void filchi_job_set_options(filchi_job *job, const filch_submit_options *options);
+void filchi_job_task_store(filch_task *task, const filch_submit_options *options);
 
 #endif

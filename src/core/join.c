@@ -24,12 +24,12 @@ static bool may_help(const filchi_lane *lane)
 static void help(filchi_lane *lane, filch_cx *top, filchi_work work)
 {
     filchi_timesheet_turn(&lane->worker->time, FILCHI_BUSY);
-    const char *label = lane->label;
-    lane->label = NULL; /* not this lane's task */
+    const filchi_job *running = lane->running;
+    lane->running = NULL; /* not this lane's task */
     lane->help_depth++;
     filchi_lane_run(lane, top, work);
     lane->help_depth--;
-    lane->label = label;
+    lane->running = running;
 }
 
 /* `searching` is true between a wake for a fork and its end: whoever was woken in place of others

@@ -4,7 +4,9 @@
  * shared word for the bound, as long as the queue is not full. */
 #include "core/room.h"
 
+#include "base/compiler.h"
 #include "core/pool.h"
+#include "sync/token.h"
 
 enum { ROOM_PART = 2 /* half must be free before those who wait for room wake */ };
 
@@ -112,38 +114,69 @@ size_t filchi_room_put(filch_pool *pool, const filchi_job *jobs, size_t count)
 }
 
 /* Without memory for a parker. */
-static size_t poll_put(filch_pool *pool, const filchi_job *jobs, size_t count, filch_time until)
+static size_t poll_put(filch_pool *pool, const filchi_job *jobs, size_t count, filch_time until,
+                       const filch_token *stop)
 {
     for (uint32_t turn = 0;; turn++) {
         const size_t put = filchi_room_put(pool, jobs, count);
-        if (put != 0 || (until != FILCH_FOREVER && filchi_clock_ns() >= until)) {
+        if (put != 0 || (until != FILCH_FOREVER && filchi_clock_ns() >= until) ||
+            filchi_token_stopped(stop)) {
             return put;
         }
         filchi_thread_yield(turn);
     }
 }
 
+typedef struct producer {
+    filchi_waiter waiter;
+    filchi_token_wait stop;
+    filch_pool *pool;
+} producer;
+
+static void stop_producer(filchi_token_wait *wait)
+{
+    producer *p = FILCHI_CONTAINER(wait, producer, stop);
+    filchi_eventcount_wake_waiter(&p->pool->room, &p->waiter, (uint64_t)-1);
+}
+
+/* Registered: put, or sleep and put then. *out_over: the deadline has passed, or the token was stopped.
+ * Returns how many. */
+static size_t wait_once(producer *p, const filchi_job *jobs, size_t count, filch_time until,
+                        const filch_token *stop, bool *out_over)
+{
+    filchi_eventcount *room = &p->pool->room;
+    size_t put = filchi_room_put(p->pool, jobs, count);
+    *out_over = filchi_token_stopped(stop);
+    if (put == 0 && !*out_over) {
+        const bool late = !filchi_eventcount_wait(room, &p->waiter, until, (uint64_t)-1);
+        put = filchi_room_put(p->pool, jobs, count);
+        *out_over = late; /* of a stop it learns at the next look */
+    } else if (!filchi_eventcount_cancel(room, &p->waiter, (uint64_t)-1)) {
+        (void)wake_producers(p->pool); /* the wake was meant for somebody who still waits */
+    }
+    return put;
+}
+
 size_t filchi_room_wait_put(filch_pool *pool, const filchi_job *jobs, size_t count,
-                            filch_time until)
+                            filch_time until, filch_token *stop)
 {
     filchi_parker parker;
-    filchi_waiter waiter;
+    producer self = { .pool = pool };
     size_t put = 0;
     /* relaxed: a counter */
     (void)filchi_add_relaxed_u64(&pool->room_waits, 1);
     if (!filchi_parker_init(&parker)) {
-        return poll_put(pool, jobs, count, until);
+        return poll_put(pool, jobs, count, until, stop);
     }
-    filchi_waiter_init(&waiter, &parker);
-    for (bool late = false; put == 0 && !late;) {
-        filchi_eventcount_prepare(&pool->room, &waiter, 1);
-        put = filchi_room_put(pool, jobs, count);
-        if (put == 0) {
-            late = !filchi_eventcount_wait(&pool->room, &waiter, until, (uint64_t)-1);
-            put = filchi_room_put(pool, jobs, count);
-        } else if (!filchi_eventcount_cancel(&pool->room, &waiter, (uint64_t)-1)) {
-            (void)wake_producers(pool); /* the wake was meant for somebody who still waits */
-        }
+    filchi_waiter_init(&self.waiter, &parker);
+    bool over = !filchi_token_enter(stop, &self.stop, stop_producer);
+    const bool entered = !over;
+    while (put == 0 && !over) {
+        filchi_eventcount_prepare(&pool->room, &self.waiter, 1);
+        put = wait_once(&self, jobs, count, until, stop, &over);
+    }
+    if (entered) {
+        filchi_token_leave(stop, &self.stop);
     }
     filchi_parker_destroy(&parker);
     return put;

@@ -17,8 +17,8 @@ void filchi_room_started(filchi_worker *worker, const filchi_job *job);
 /* Put the first of `count` jobs; returns how many there was room for, and if any wakes a worker. */
 size_t filchi_room_put(filch_pool *pool, const filchi_job *jobs, size_t count);
 
-/* As above, but wait until there is room for one. 0: the deadline passed first. */
+/* As above, but wait until there is room for one. 0: the deadline passed, or the token was stopped. */
 size_t filchi_room_wait_put(filch_pool *pool, const filchi_job *jobs, size_t count,
-                            filch_time until);
+                            filch_time until, filch_token *stop);
 
 #endif

@@ -53,7 +53,8 @@ static filch_status run_foreign(filch_pool *pool, root *call)
         status = filchi_pool_refuse(pool, FILCH_E_CLOSED);
     } else {
         size_t done;
-        (void)filchi_full_put(pool, &job, 1, FILCH_FULL_BLOCK, FILCH_FOREVER, &done);
+        const filchi_full_options wait = { FILCH_FULL_BLOCK, FILCH_FOREVER, NULL };
+        (void)filchi_full_put(pool, &job, 1, wait, &done);
         filchi_pool_caller_exit(pool);
         filchi_latch_wait(&call->latch, &parker);
         status = call->how == FILCH_RAN ? FILCH_OK : FILCH_E_CANCELLED;

@@ -9,6 +9,7 @@
 #include "core/full.h"
 #include "core/place.h"
 #include "core/pool.h"
+#include "sync/token.h"
 
 #include <string.h>
 
@@ -18,15 +19,17 @@
 static filch_status submit_foreign(filch_pool *pool, filchi_job *jobs, size_t count,
                                    const filch_submit_options *options, size_t *out_accepted)
 {
-    filch_full full = options != NULL ? options->full : FILCH_FULL_DEFAULT;
-    const filch_time until =
-        options != NULL && options->until != 0 ? options->until : FILCH_FOREVER;
-    full = full != FILCH_FULL_DEFAULT ? full : pool->config.full;
+    filchi_full_options how = { pool->config.full, FILCH_FOREVER, NULL };
+    if (options != NULL) {
+        how.full = options->full != FILCH_FULL_DEFAULT ? options->full : how.full;
+        how.until = options->until != 0 ? options->until : FILCH_FOREVER;
+        how.stop = options->stop;
+    }
     *out_accepted = 0;
     if (!filchi_pool_caller_enter_many(pool, (uint32_t)count)) {
         return filchi_pool_refuse_many(pool, count, FILCH_E_CLOSED);
     }
-    const filch_status status = filchi_full_put(pool, jobs, count, full, until, out_accepted);
+    const filch_status status = filchi_full_put(pool, jobs, count, how, out_accepted);
     if (status != FILCH_OK) {
         const size_t left = count - *out_accepted;
         /* relaxed: a counter */
@@ -122,14 +125,15 @@ static bool options_valid(const filch_submit_options *options)
 /* Copy the caller's bytes into the job, or into a block of their own. */
 static filch_status job_take_data(filch_pool *pool, filchi_job *job, const void *data, size_t bytes)
 {
+    const size_t most =
+        job->kind == FILCHI_JOB_POINTER ? FILCH_POST_INLINE_BYTES : FILCHI_JOB_LESS_BYTES;
     if (bytes == 0) {
-        job->kind = FILCHI_JOB_POINTER;
         job->arg = (void *)(uintptr_t)data;
-    } else if (bytes <= FILCH_POST_INLINE_BYTES) {
-        job->kind = FILCHI_JOB_INLINE;
+    } else if (bytes <= most) {
+        job->kind |= FILCHI_JOB_INLINE;
         memcpy(job->data, data, bytes);
     } else {
-        job->kind = FILCHI_JOB_HEAP;
+        job->kind |= FILCHI_JOB_HEAP;
         job->heap_bytes = bytes;
         job->arg = filchi_alloc(&pool->config.allocator, bytes);
         if (job->arg == NULL) {
@@ -151,8 +155,7 @@ filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t
     }
     filchi_job job;
     job.fn = fn;
-    job.end = options != NULL ? options->end : NULL;
-    job.label = options != NULL ? options->label : NULL;
+    filchi_job_set_options(&job, options);
     filch_status status = job_take_data(pool, &job, data, bytes);
     if (status != FILCH_OK) {
         return filchi_pool_refuse(pool, status);
@@ -165,7 +168,7 @@ filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t
         filchi_full_stamp(pool, &job);
         status = submit_foreign(pool, &job, 1, options, &accepted);
     }
-    if (status != FILCH_OK && job.kind == FILCHI_JOB_HEAP) {
+    if (status != FILCH_OK && (job.kind & FILCHI_JOB_HEAP) != 0) {
         filchi_free(&pool->config.allocator, job.arg, bytes);
     }
     return status;
@@ -178,8 +181,7 @@ static filch_status submit_own_task(filchi_worker *worker, filch_task *task,
     if (!accept_own(worker)) {
         return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
-    filchi_job_task_store(task, options != NULL ? options->end : NULL,
-                          options != NULL ? options->label : NULL);
+    filchi_job_task_store(task, options);
     if (push_own(worker, task, filchi_job_task_run)) {
         published_own(pool);
         return FILCH_OK;
@@ -209,9 +211,7 @@ static filchi_job job_of_task(const filch_pool *pool, const filch_task *task,
     filchi_job job;
     job.fn = task->fn;
     job.arg = task->arg;
-    job.end = options != NULL ? options->end : NULL;
-    job.label = options != NULL ? options->label : NULL;
-    job.kind = FILCHI_JOB_POINTER;
+    filchi_job_set_options(&job, options);
     filchi_full_stamp(pool, &job);
     return job;
 }
@@ -285,9 +285,4 @@ filch_status filch_submit_many(filch_pool *pool, filch_task *const *tasks, size_
         *out_accepted = accepted;
     }
     return status;
-}
-
-const char *filch_label(const filch_cx *cx)
-{
-    return cx != NULL ? filchi_lane_of(cx)->label : NULL;
 }

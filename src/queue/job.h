@@ -10,11 +10,18 @@
 
 #include "base/atomic.h"
 
-typedef enum filchi_job_data {
-    FILCHI_JOB_POINTER, /* `arg` is the caller's own */
-    FILCHI_JOB_INLINE,  /* the argument is `data`, wherever the job lies now */
-    FILCHI_JOB_HEAP     /* `arg` is a block of `heap_bytes` that is freed after the end */
-} filchi_job_data;
+/* Bits of a job's kind. */
+#define FILCHI_JOB_POINTER 0u /* `arg` is the caller's own */
+#define FILCHI_JOB_INLINE 1u  /* the argument is `data`, wherever the job lies now */
+#define FILCHI_JOB_HEAP 2u    /* `arg` is a block of `heap_bytes` that is freed after the end */
+#define FILCHI_JOB_MORE 4u    /* `more` stands at the end of the second line */
+
+/* What few tasks have. */
+typedef struct filchi_job_more {
+    filch_token *stop; /* or NULL */
+} filchi_job_more;
+
+#define FILCHI_JOB_LESS_BYTES (FILCH_POST_INLINE_BYTES - sizeof(filchi_job_more))
 
 typedef struct filchi_job {
     filch_fn *fn;
@@ -22,10 +29,16 @@ typedef struct filchi_job {
     const char *label; /* or NULL */
     void *arg;
     size_t heap_bytes;
-    filchi_job_data kind;
+    uint32_t kind;
     uint64_t queued_ns;     /* when it was handed in, in pools that measure it */
     filchi_atomic_u64 turn; /* of the injector's cell that the job lies in */
-    _Alignas(16) unsigned char data[FILCH_POST_INLINE_BYTES]; /* the second line */
+    union {                 /* the second line */
+        _Alignas(16) unsigned char data[FILCH_POST_INLINE_BYTES];
+        struct {
+            unsigned char less[FILCHI_JOB_LESS_BYTES];
+            filchi_job_more more;
+        };
+    };
 } filchi_job;
 
 /* All but the turn. */
@@ -38,7 +51,7 @@ static inline void filchi_job_copy(filchi_job *to, const filchi_job *from)
     to->heap_bytes = from->heap_bytes;
     to->kind = from->kind;
     to->queued_ns = from->queued_ns;
-    if (from->kind == FILCHI_JOB_INLINE) {
+    if ((from->kind & (FILCHI_JOB_INLINE | FILCHI_JOB_MORE)) != 0) {
         memcpy(to->data, from->data, sizeof(to->data));
     }
 }

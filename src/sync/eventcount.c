@@ -90,10 +90,10 @@ bool filchi_waiter_woken(const filchi_waiter *waiter)
     return filchi_load_acquire_u32(&waiter->woken) != 0;
 }
 
-/* Take the first waiter off the list. Its parker gets a token from the caller. */
-static filchi_parker *choose_first(filchi_eventcount *ec, uint64_t delta, filchi_chosen_fn *chosen)
+/* Take a waiter off the list. Its parker gets a token from the caller. */
+static filchi_parker *choose(filchi_eventcount *ec, filchi_waiter *waiter, uint64_t delta,
+                             filchi_chosen_fn *chosen)
 {
-    filchi_waiter *waiter = FILCHI_CONTAINER(ec->waiters.next, filchi_waiter, link);
     filchi_parker *parker = waiter->parker;
     filchi_list_remove(&waiter->link);
     if (chosen != NULL) {
@@ -105,6 +105,11 @@ static filchi_parker *choose_first(filchi_eventcount *ec, uint64_t delta, filchi
     /* [EC-3] release, pairs with EC-2: the last touch of the waiter. */
     filchi_store_release_u32(&waiter->woken, 1);
     return parker;
+}
+
+static filchi_parker *choose_first(filchi_eventcount *ec, uint64_t delta, filchi_chosen_fn *chosen)
+{
+    return choose(ec, FILCHI_CONTAINER(ec->waiters.next, filchi_waiter, link), delta, chosen);
 }
 
 bool filchi_eventcount_wake_one(filchi_eventcount *ec, uint64_t delta, uint64_t unless)
@@ -137,6 +142,15 @@ void filchi_eventcount_wake_all(filchi_eventcount *ec, uint64_t delta)
     /* under the lock: who comes back at once waits until we are done, and is not woken for ever */
     while (!filchi_list_empty(&ec->waiters)) {
         filchi_unpark(choose_first(ec, delta, NULL));
+    }
+    filchi_mutex_unlock(&ec->lock);
+}
+
+void filchi_eventcount_wake_waiter(filchi_eventcount *ec, filchi_waiter *waiter, uint64_t delta)
+{
+    filchi_mutex_lock(&ec->lock);
+    if (!filchi_list_empty(&waiter->link)) {
+        filchi_unpark(choose(ec, waiter, delta, NULL));
     }
     filchi_mutex_unlock(&ec->lock);
 }

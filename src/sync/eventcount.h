@@ -60,4 +60,7 @@ bool filchi_eventcount_wake_chosen(filchi_eventcount *ec, uint64_t delta, uint64
                                    filchi_chosen_fn *chosen);
 void filchi_eventcount_wake_all(filchi_eventcount *ec, uint64_t delta);
 
+/* Wake this waiter, adding `delta`, if it is registered. Its memory stays valid during the call. */
+void filchi_eventcount_wake_waiter(filchi_eventcount *ec, filchi_waiter *waiter, uint64_t delta);
+
 #endif

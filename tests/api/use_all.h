@@ -186,6 +186,18 @@ static void use_tasks(filch_pool *pool, filch_cx *cx)
     (void)filch_label(cx);
 }
 
+static void use_tokens(filch_cx *cx)
+{
+    filch_token *token = NULL;
+    filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
+    (void)filch_token_create(NULL, NULL, &token);
+    options.stop = token;
+    (void)filch_token_stop(token);
+    (void)filch_token_stopped(token);
+    (void)filch_stopped(cx);
+    (void)filch_token_destroy(token);
+}
+
 static void use_stats(filch_pool *pool)
 {
     filch_stats stats = FILCH_STATS_INIT;
@@ -210,5 +222,6 @@ void use_all(filch_pool *pool, filch_cx *cx, filch_deque *deque)
     use_reductions(pool, cx);
     use_arrays(pool, cx);
     use_tasks(pool, cx);
+    use_tokens(cx);
     use_stats(pool);
 }

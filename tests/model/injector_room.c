@@ -19,7 +19,8 @@ static void make_pool(size_t capacity)
 static void produce_until(uintptr_t number, filch_time until)
 {
     const filchi_job job = client_job(number);
-    if (filchi_room_put(pool, &job, 1) == 0 && filchi_room_wait_put(pool, &job, 1, until) == 0) {
+    if (filchi_room_put(pool, &job, 1) == 0 &&
+        filchi_room_wait_put(pool, &job, 1, until, NULL) == 0) {
         MODEL_ASSERT(until != FILCH_FOREVER);
         (void)model_ghost((unsigned)number, 1); /* refused: as good as taken */
     }

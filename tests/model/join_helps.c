@@ -83,6 +83,8 @@ static uintptr_t taken_back_and_waits(filch_cx *cx, uintptr_t n)
     return 1;
 }
 
+static const filchi_job mine;
+
 static void sleeps_again(void)
 {
     run(taken_back_and_waits);
@@ -94,7 +96,7 @@ static void sleeps_again(void)
 static uintptr_t nest(filch_cx *cx, uintptr_t n)
 {
     const filchi_lane *lane = filchi_lane_of(cx);
-    MODEL_ASSERT(lane == client_lane(1) || (lane->label == NULL) == (lane->help_depth != 0));
+    MODEL_ASSERT(lane == client_lane(1) || (lane->running == NULL) == (lane->help_depth != 0));
     if (n == 0) {
         return 0;
     }
@@ -105,10 +107,10 @@ static uintptr_t nest(filch_cx *cx, uintptr_t n)
 static MODEL_FRAME void nest_in_frame(filch_cx *cx)
 {
     filchi_lane *lane = filchi_lane_of(cx);
-    lane->label = "mine";
+    lane->running = &mine;
     MODEL_ASSERT(nest(cx, 2) == 3);
-    MODEL_ASSERT(lane->label != NULL);
-    lane->label = NULL;
+    MODEL_ASSERT(lane->running == &mine);
+    lane->running = NULL;
 }
 
 static void leapfrog(void)

@@ -149,7 +149,7 @@ static void submit__bad_arguments__invalid_and_untouched(void **state)
     filch_task task = FILCH_TASK_INIT(nop, NULL);
     const filch_task before = task;
     const filch_submit_options good = FILCH_SUBMIT_OPTIONS_INIT;
-    filch_submit_options bad[8];
+    filch_submit_options bad[TEST_CASES(good.reserved) + 2];
     size_t bads = 0;
     (void)state;
     for (size_t i = 0; i < TEST_CASES(good.reserved); i++, bads++) {

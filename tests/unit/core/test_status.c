@@ -10,7 +10,8 @@
 static const filch_status all_statuses[] = { FILCH_OK,          FILCH_E_INVALID,   FILCH_E_NOMEM,
                                              FILCH_E_THREAD,    FILCH_E_CLOSED,    FILCH_E_FULL,
                                              FILCH_E_TIMEOUT,   FILCH_E_ON_WORKER, FILCH_E_BUSY,
-                                             FILCH_E_CANCELLED, FILCH_E_FORKED,    FILCH_E_SYSTEM };
+                                             FILCH_E_CANCELLED, FILCH_E_FORKED,    FILCH_E_SYSTEM,
+                                             FILCH_E_STOPPED };
 
 static void strerror__each_status__a_clause_of_its_own(void **state)
 {
@@ -29,7 +30,7 @@ static void strerror__each_status__a_clause_of_its_own(void **state)
 
 static void strerror__unknown_status__still_a_text(void **state)
 {
-    static const int unknown[] = { 1, 7, 1000, -12, -13, -1000, INT32_MAX, INT32_MIN };
+    static const int unknown[] = { 1, 7, 1000, -12, -14, -1000, INT32_MAX, INT32_MIN };
     (void)state;
     for (size_t i = 0; i < TEST_CASES(unknown); i++) {
         const char *text = filch_strerror((filch_status)unknown[i]);
@@ -153,7 +154,8 @@ static void status__each_of_them__comes_from_a_call(void **state)
     (void)state;
     expect_life_cycle_statuses();
     expect_deque_statuses();
-    /* FILCH_E_THREAD needs a thread that does not start: fault/fault_thread.c. */
+    /* FILCH_E_THREAD needs a thread that does not start: fault/fault_thread.c. FILCH_E_STOPPED comes
+     * with tokens: test_stop.c. */
 }
 
 int main(void)
