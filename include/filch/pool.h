@@ -167,7 +167,7 @@ FILCH_API filch_status filch_pool_resize(filch_pool *pool, unsigned workers);
  * wait, as do filch_run, filch_pool_wait_quiet, and whoever waits for room. A task that was taken
  * before the call may begin during it. A worker with nothing else to do sleeps. A post that would
  * run its task inside the call (task.h) gets FILCH_E_FULL meanwhile. The plain calls of filch_run on
- * a worker are part of its task. A shutdown ends all pauses, and no new one begins.
+ * a worker are part of its task, and so is what it runs while it waits for a group. A shutdown ends all pauses, and no new one begins.
  * Threads: any, workers too.   Blocks: never for tasks.
  * Order:   a task sees what was written before the resume that let it begin.
  * Fails:   FILCH_E_INVALID (also a resume without a pause), FILCH_E_CLOSED, FILCH_E_FORKED. */
@@ -239,8 +239,9 @@ FILCH_API filch_status filch_pool_shutdown(filch_pool *pool, filch_shutdown_mode
  * Threads: any foreign thread; nobody may use the pool during this call or after it (debug builds
  *          abort if the memory still tells).
  * Blocks:  until all accepted tasks have run.   In a child: joins nobody, frees what it safely can.
- * Fails:   FILCH_E_ON_WORKER, FILCH_E_BUSY (another thread is shutting it down), FILCH_E_NOMEM,
- *          FILCH_E_THREAD (no thread to be had for an abandoned pool): still alive. The default pool cannot be destroyed: FILCH_E_INVALID. */
+ * Fails:   FILCH_E_ON_WORKER, FILCH_E_BUSY (another thread is shutting it down; or, then shut down, groups
+ *          of it are left), FILCH_E_NOMEM, FILCH_E_THREAD (no thread to be had for an abandoned pool):
+ *          still alive. The default pool cannot be destroyed: FILCH_E_INVALID. */
 FILCH_API filch_status filch_pool_destroy(filch_pool *pool);
 
 /* The pool of the process with the default configuration, created at the first call. It lives until

@@ -55,15 +55,15 @@ typedef struct filch_worker_stats {
  * Throttling is that of the cgroup with the quota (filch_cpus) since it was made: of all who are in it,
  * not of this pool alone. */
 typedef struct filch_stats {
-    size_t size;              /* sizeof(filch_stats), set by the caller */
-    unsigned flags;           /* FILCH_STATS_THROTTLING or 0, set by the caller */
-    unsigned workers;         /* workers on duty */
-    unsigned max_workers;     /* workers there can be */
-    unsigned workers_asked;   /* workers the configuration asked for */
-    unsigned bound;           /* workers with a thread that is bound to a CPU */
-    size_t queue_tasks;       /* capacity of the queue, */
-    uint64_t queue_depth;     /* from foreign threads and not started, now, */
-    uint64_t queue_high;      /* and the most there were when a worker took a batch, when the queue
+    size_t size;            /* sizeof(filch_stats), set by the caller */
+    unsigned flags;         /* FILCH_STATS_THROTTLING or 0, set by the caller */
+    unsigned workers;       /* workers on duty */
+    unsigned max_workers;   /* workers there can be */
+    unsigned workers_asked; /* workers the configuration asked for */
+    unsigned bound;         /* workers with a thread that is bound to a CPU */
+    size_t queue_tasks;     /* capacity of the queue, */
+    uint64_t queue_depth; /* from foreign threads and not started, now, without those of groups, */
+    uint64_t queue_high;  /* and the most there were when a worker took a batch, when the queue
                                  was found full, or when somebody read this */
     const char *park_backend; /* "futex" or "condvar" */
     const char *fork_backend; /* "membarrier", or "polled": forks are not taken unless offered */

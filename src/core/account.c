@@ -100,11 +100,16 @@ bool filchi_pool_caller_enter(filch_pool *pool)
     return filchi_pool_caller_enter_many(pool, 1);
 }
 
-bool filchi_pool_caller_enter_many(filch_pool *pool, uint32_t tasks)
+void filchi_pool_caller_come(filch_pool *pool, uint32_t tasks)
 {
     /* [DOOR-1] seq_cst, pairs with DOOR-3: in sight before we look whether the pool is closed. */
     (void)filchi_add_seq_cst_u64(&own_door(pool)->in,
                                  FILCHI_DOOR_CALLER + tasks * FILCHI_DOOR_TASK);
+}
+
+bool filchi_pool_caller_enter_many(filch_pool *pool, uint32_t tasks)
+{
+    filchi_pool_caller_come(pool, tasks);
     /* [CLOSE-1] seq_cst, pairs with CLOSE-2: the closer is seen here, or sees us. */
     if ((filchi_load_seq_cst_u32(&pool->closing) & FILCHI_CLOSED) == 0) {
         return true;

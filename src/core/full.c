@@ -95,8 +95,8 @@ static size_t drop_put(filch_pool *pool, const filchi_job *jobs, size_t count)
 }
 
 /* The queue is full: how many of the jobs are settled, and if none is, why. */
-static filch_status put_full(filch_pool *pool, filchi_job *jobs, size_t count, filchi_full_options how,
-                             size_t *out_put)
+static filch_status put_full(filch_pool *pool, filchi_job *jobs, size_t count,
+                             filchi_full_options how, size_t *out_put)
 {
     const filch_full full = how.full;
     const bool inside = filchi_place_inside(pool);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "core/abandon.h"
+#include "core/group.h"
 #include "core/pool.h"
 #include "core/timing.h"
 #include "core/worker.h"
@@ -71,6 +72,14 @@ void filchi_job_node_put(filchi_worker *worker, filchi_job_node *node)
     }
 }
 
+filchi_job_node *filchi_job_node_find(filch_pool *pool)
+{
+    filchi_mutex_lock(&pool->nodes.lock);
+    filchi_job_node *node = list_pop(&pool->nodes.spare);
+    filchi_mutex_unlock(&pool->nodes.lock);
+    return node != NULL ? node : filchi_alloc_small(&pool->config.allocator, sizeof(*node));
+}
+
 void filchi_job_node_discard(filch_pool *pool, filchi_job_node *node)
 {
     filchi_mutex_lock(&pool->nodes.lock);
@@ -130,10 +139,19 @@ static bool stopped(const filchi_job *job)
     return (job->kind & FILCHI_JOB_MORE) != 0 && filchi_token_stopped(job->more.stop);
 }
 
+/* For those that run: who cancels a group counts what it has taken from it, and what was taken before
+ * is started. */
+static bool group_cancelled(const filchi_job *job)
+{
+    /* relaxed: a hint; the task keeps its group */
+    return (job->kind & FILCHI_JOB_MORE) != 0 && job->more.group != NULL &&
+           filchi_load_relaxed_u32(&job->more.group->cancelled) != 0;
+}
+
 int filch_stopped(const filch_cx *cx)
 {
     const filchi_job *job = cx != NULL ? filchi_lane_of(cx)->running : NULL;
-    return job != NULL && stopped(job);
+    return job != NULL && (stopped(job) || group_cancelled(job));
 }
 
 const char *filch_label(const filch_cx *cx)
@@ -142,9 +160,9 @@ const char *filch_label(const filch_cx *cx)
     return job != NULL ? job->label : NULL;
 }
 
-/* The worker's count is the pool's account of it. The owner of a filch_task may free it as soon as its function or its
+/* All but the worker's count, which is the pool's account of it. The owner of a filch_task may free it as soon as its function or its
  * end is called: nothing here reads it. */
-static void run_and_end(filch_cx *cx, filchi_job *job)
+filch_end filchi_job_finish(filch_cx *cx, filchi_job *job)
 {
     const filchi_lane *lane = filchi_lane_of(cx);
     const bool cancelled = filchi_pool_cancelling(lane->pool) || stopped(job);
@@ -156,22 +174,33 @@ static void run_and_end(filch_cx *cx, filchi_job *job)
     }
     filchi_job_end(lane->pool, job, cancelled ? FILCH_CANCELLED : FILCH_RAN);
     filchi_abandon_ended(lane->worker, outer);
+    return cancelled ? FILCH_CANCELLED : FILCH_RAN;
+}
+
+void filchi_job_count(filchi_worker *worker, filch_end how)
+{
     filchi_atomic_u64 *count =
-        &lane->worker->counters.values[cancelled ? FILCHI_COUNT_CANCELLED : FILCHI_COUNT_RUN];
+        &worker->counters
+             .values[how == FILCH_CANCELLED ? FILCHI_COUNT_CANCELLED : FILCHI_COUNT_RUN];
     /* [QUIET-6] release, pairs with QUIET-3, QUIET-7: what the task wrote, and that it was accepted.
      * relaxed: our own */
     filchi_store_release_u64(count, filchi_load_relaxed_u64(count) + 1);
 }
 
+static void run_and_count(filch_cx *cx, filchi_job *job)
+{
+    filchi_job_count(filchi_lane_of(cx)->worker, filchi_job_finish(cx, job));
+}
+
 void filchi_job_run(filch_cx *cx, void *job)
 {
-    run_and_end(cx, job);
+    run_and_count(cx, job);
 }
 
 void filchi_job_node_run(filch_cx *cx, void *object)
 {
     filchi_job_node *node = object;
-    run_and_end(cx, &node->job);
+    run_and_count(cx, &node->job);
     filchi_job_node_put(filchi_lane_of(cx)->worker, node);
 }
 
@@ -182,9 +211,9 @@ void filchi_job_set_options(filchi_job *job, const filch_submit_options *options
     job->end = options->end;
     job->label = options->label;
     job->kind = FILCHI_JOB_POINTER;
-    if (options->stop != NULL) {
+    if (options->stop != NULL || options->group != NULL) {
         job->kind = FILCHI_JOB_MORE;
-        job->more = (filchi_job_more){ options->stop };
+        job->more = (filchi_job_more){ options->stop, options->group, 0 };
     }
 }
 
@@ -195,17 +224,29 @@ void filchi_job_task_store(filch_task *task, const filch_submit_options *options
     task->priv[0] = (uintptr_t)options->end;
     task->priv[1] = (uintptr_t)options->label;
     task->priv[2] = (uintptr_t)options->stop;
+    task->priv[3] = (uintptr_t)options->group;
+}
+
+uintptr_t *filchi_job_task_next(filch_task *task)
+{
+    return &task->priv[4];
+}
+
+void filchi_job_of_task(filchi_job *job, const filch_task *task)
+{
+    job->fn = task->fn;
+    job->arg = task->arg;
+    job->end = (filch_end_fn *)task->priv[0];
+    job->label = (const char *)task->priv[1];
+    job->more.stop = (filch_token *)task->priv[2];
+    job->more.group = (filch_group *)task->priv[3];
+    job->kind =
+        job->more.stop != NULL || job->more.group != NULL ? FILCHI_JOB_MORE : FILCHI_JOB_POINTER;
 }
 
 void filchi_job_task_run(filch_cx *cx, void *object)
 {
-    const filch_task *task = object;
     filchi_job job;
-    job.fn = task->fn;
-    job.arg = task->arg;
-    job.end = (filch_end_fn *)task->priv[0];
-    job.label = (const char *)task->priv[1];
-    job.more.stop = (filch_token *)task->priv[2];
-    job.kind = job.more.stop != NULL ? FILCHI_JOB_MORE : FILCHI_JOB_POINTER;
-    run_and_end(cx, &job);
+    filchi_job_of_task(&job, object);
+    run_and_count(cx, &job);
 }

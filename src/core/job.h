@@ -30,6 +30,7 @@ typedef struct filchi_node_store {
 filchi_job_node *filchi_job_node_get(filchi_worker *worker);
 void filchi_job_node_put(filchi_worker *worker, filchi_job_node *node);
 /* By a thread that is no worker. */
+filchi_job_node *filchi_job_node_find(filch_pool *pool);
 void filchi_job_node_discard(filch_pool *pool, filchi_job_node *node);
 void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *allocator);
 
@@ -38,6 +39,10 @@ void filchi_job_nodes_free(filchi_node_list *list, const filch_allocator *alloca
 void filchi_job_run(filch_cx *cx, void *job);
 void filchi_job_node_run(filch_cx *cx, void *node);
 void filchi_job_task_run(filch_cx *cx, void *task);
+
+/* All of that but the account, by a worker; returns how it ended. Then the account: the worker's count. */
+filch_end filchi_job_finish(filch_cx *cx, filchi_job *job);
+void filchi_job_count(filchi_worker *worker, filch_end how);
 
 /* Likewise by a foreign thread: end a job that never started, or run it on this lane; nothing of the
  * account. */
@@ -48,5 +53,8 @@ void filchi_job_run_as_guest(filch_cx *cx, filchi_job *job);
  * still to come. */
 void filchi_job_set_options(filchi_job *job, const filch_submit_options *options);
 void filchi_job_task_store(filch_task *task, const filch_submit_options *options);
+/* And back; where its group keeps the next one. */
+void filchi_job_of_task(filchi_job *job, const filch_task *task);
+uintptr_t *filchi_job_task_next(filch_task *task);
 
 #endif

@@ -13,6 +13,7 @@
 
 typedef struct filchi_worker filchi_worker;
 typedef struct filchi_job filchi_job;
+typedef struct filchi_group_frame filchi_group_frame;
 
 /* How a unit of work is run: on which lane, and what it is. */
 typedef void filchi_run_fn(filch_cx *cx, void *object);
@@ -30,12 +31,13 @@ struct filchi_lane {
     filch_cx *cx;                    /* of the task that runs */
     filch_cx *hint;                  /* behind the record that was pushed last */
     filch_pool *pool;
-    filchi_worker *worker;     /* NULL: a guest */
-    filchi_parker *parker;     /* for waits on this lane */
-    const filchi_job *running; /* the detached task that runs, or NULL */
-    char *help_floor;          /* a stack pointer below this is too deep to help in a wait */
-    char *inline_floor;        /* and below this to run a task inside its post */
-    uint32_t open_scopes;      /* debug builds, and so the next two */
+    filchi_worker *worker;           /* NULL: a guest */
+    filchi_parker *parker;           /* for waits on this lane */
+    const filchi_job *running;       /* the detached task that runs, or NULL */
+    filchi_group_frame *group_frame; /* the task of a group that was started last, or NULL */
+    char *help_floor;                /* a stack pointer below this is too deep to help in a wait */
+    char *inline_floor;              /* and below this to run a task inside its post */
+    uint32_t open_scopes;            /* debug builds, and so the next two */
     uintptr_t newest_scope;
     uintptr_t owner;     /* thread */
     uint32_t help_depth; /* tasks that were started inside a wait, on this stack */

@@ -15,7 +15,7 @@ bool filchi_pool_paused(const filch_pool *pool)
 static bool is_detached(filchi_work work)
 {
     return work.run == filchi_job_run || work.run == filchi_job_node_run ||
-           work.run == filchi_job_task_run;
+           work.run == filchi_job_task_run || work.run == filchi_group_run;
 }
 
 static FILCHI_COLD void hold(filch_pool *pool, filchi_worker *worker)

@@ -33,6 +33,9 @@ static filch_status init_parts(filch_pool *pool)
     if (!filchi_board_init(&pool->board)) {
         goto fail_board;
     }
+    if (!filchi_groups_init(&pool->groups)) {
+        goto fail_groups;
+    }
     if (!filchi_mutex_init(&pool->nodes.lock)) {
         goto fail_nodes;
     }
@@ -50,6 +53,8 @@ fail_injector:
 fail_guest:
     filchi_mutex_destroy(&pool->nodes.lock);
 fail_nodes:
+    filchi_groups_destroy(&pool->groups);
+fail_groups:
     filchi_board_destroy(&pool->board);
 fail_board:
     filchi_eventcount_destroy(&pool->resting);
@@ -72,6 +77,7 @@ static void destroy_parts(filch_pool *pool)
     filchi_job_nodes_free(&pool->nodes.spare, &pool->config.allocator);
     filchi_guest_memory_fini(pool);
     filchi_mutex_destroy(&pool->nodes.lock);
+    filchi_groups_destroy(&pool->groups);
     filchi_board_destroy(&pool->board);
     filchi_eventcount_destroy(&pool->resting);
     filchi_eventcount_destroy(&pool->quiet);
@@ -342,8 +348,11 @@ filch_status filch_priv_pool_create(const filch_pool_config *config, filch_pool 
 static void fill_report(const filch_pool *pool, filch_shutdown_report *report)
 {
     /* relaxed, all: counters */
+    const filchi_groups *groups = &pool->groups;
     *report = (filch_shutdown_report){ .refused = filchi_load_relaxed_u64(&pool->refused),
-                                       .dropped = filchi_load_relaxed_u64(&pool->dropped) };
+                                       .dropped = filchi_load_relaxed_u64(&pool->dropped) +
+                                                  filchi_load_relaxed_u64(&groups->dropped),
+                                       .cancelled = filchi_load_relaxed_u64(&groups->cancelled) };
     const uint64_t inside = filchi_load_relaxed_u64(&pool->run_inside);
     report->ran = inside;
     for (unsigned i = 0; i < pool->worker_count; i++) {
@@ -355,7 +364,8 @@ static void fill_report(const filch_pool *pool, filch_shutdown_report *report)
     for (unsigned i = 0; i < pool->worker_count; i++) {
         report->accepted += filchi_counters_get(&pool->workers[i]->counters, FILCHI_COUNT_POSTED);
     }
-    report->accepted += filchi_injector_count(&pool->injector) + inside;
+    report->accepted += filchi_injector_count(&pool->injector) +
+                        filchi_load_relaxed_u64(&groups->accepted) + inside;
     filchi_abandon_report(pool, report);
 }
 
@@ -433,8 +443,12 @@ filch_status filch_pool_destroy(filch_pool *pool)
         return FILCH_E_BUSY;
     }
     const bool abandoned = pool->abandoned;
-    const filch_status status =
-        abandoned ? filchi_abandon_hand_over(pool) : shut_down(pool, FILCH_DRAIN, FILCH_FOREVER);
+    filch_status status = abandoned ? FILCH_OK : shut_down(pool, FILCH_DRAIN, FILCH_FOREVER);
+    if (status == FILCH_OK && filchi_groups_left(&pool->groups)) {
+        status = FILCH_E_BUSY;
+    } else if (status == FILCH_OK && abandoned) {
+        status = filchi_abandon_hand_over(pool);
+    }
     filchi_mutex_unlock(&pool->life);
     if (status == FILCH_OK && !abandoned) {
         free_pool(pool);

@@ -7,6 +7,7 @@
 
 #include "core/bind.h"
 #include "core/follow.h"
+#include "core/group.h"
 #include "core/job.h"
 #include "core/offer.h"
 #include "core/sleep.h"
@@ -74,22 +75,23 @@ struct filch_pool {
     filchi_atomic_u64 quiet_waiters;                           /* A */
     filchi_eventcount quiet;                                   /* no task is pending */
     filchi_board board;                                        /* open loops */
-    filchi_atomic_u64 resting_workers;                         /* A */
-    filchi_eventcount resting;                                 /* workers off duty */
-    filchi_node_store nodes;                                   /* spare nodes for detached tasks */
-    void *guest_memory;           /* under nodes.lock: spare regions for guests, chained */
-    filchi_atomic_u64 refused;    /* A: counter */
-    filchi_atomic_u64 room_waits; /* A: counter */
-    filchi_atomic_u64 queue_high; /* A: the most that waited in the queue, as far as seen */
-    filchi_atomic_u64 dropped;    /* A: what a full queue had to give up */
-    filchi_atomic_u64 rejected;   /* A: counter; refused because the queue was full */
-    filchi_atomic_u64 run_inside; /* A: counter; run in the call of a foreign thread */
-    filchi_atomic_u64 resizes;    /* A: counter */
-    filchi_atomic_u32 closing;    /* A: FILCHI_CLOSED, FILCHI_CANCELLED; written under `life` */
-    filchi_atomic_u32 stop;       /* A: the workers shall end */
-    filchi_atomic_u32 active;     /* A: workers on duty; written under `gate` */
-    filchi_atomic_u32 paused;     /* A: no detached task starts; written under `gate` */
-    uint64_t pauses;              /* under `gate`: without their resume */
+    filchi_groups groups;
+    filchi_atomic_u64 resting_workers; /* A */
+    filchi_eventcount resting;         /* workers off duty */
+    filchi_node_store nodes;           /* spare nodes for detached tasks */
+    void *guest_memory;                /* under nodes.lock: spare regions for guests, chained */
+    filchi_atomic_u64 refused;         /* A: counter */
+    filchi_atomic_u64 room_waits;      /* A: counter */
+    filchi_atomic_u64 queue_high;      /* A: the most that waited in the queue, as far as seen */
+    filchi_atomic_u64 dropped;         /* A: what a full queue had to give up */
+    filchi_atomic_u64 rejected;        /* A: counter; refused because the queue was full */
+    filchi_atomic_u64 run_inside;      /* A: counter; run in the call of a foreign thread */
+    filchi_atomic_u64 resizes;         /* A: counter */
+    filchi_atomic_u32 closing; /* A: FILCHI_CLOSED, FILCHI_CANCELLED; written under `life` */
+    filchi_atomic_u32 stop;    /* A: the workers shall end */
+    filchi_atomic_u32 active;  /* A: workers on duty; written under `gate` */
+    filchi_atomic_u32 paused;  /* A: no detached task starts; written under `gate` */
+    uint64_t pauses;           /* under `gate`: without their resume */
     filchi_follow follow;
     uint32_t door_mask;       /* I: doors in use, less one */
     bool barrier;             /* I: thieves may take forks that are not offered */
@@ -137,6 +139,8 @@ void filchi_pool_end_pauses(filch_pool *pool);
  * closed, and it is out again. Its last touch of the pool is filchi_pool_caller_exit. */
 bool filchi_pool_caller_enter(filch_pool *pool);
 bool filchi_pool_caller_enter_many(filch_pool *pool, uint32_t tasks);
+/* The same, also if it is closed: the caller has something that keeps the pool. */
+void filchi_pool_caller_come(filch_pool *pool, uint32_t tasks);
 void filchi_pool_caller_exit(filch_pool *pool);
 
 /* Count a task or root that is refused; returns `why`. */

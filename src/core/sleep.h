@@ -32,8 +32,8 @@ void filchi_sleep_destroy(filchi_sleep *sleep);
 /* What a publisher sees, after it has published with seq_cst. */
 static FILCHI_HOT_INLINE uint64_t filchi_sleep_look(const filchi_sleep *sleep)
 {
-    /* [SLEEP-1] seq_cst, pairs with EC-1, SLEEP-2, DEQUE-1, DEQUE-12, REC-2, INJ-2, OFFER-1: whoever registers, or
-     * ends a search, after this look sees what was published before it. */
+    /* [SLEEP-1] seq_cst, pairs with EC-1, SLEEP-2, DEQUE-1, DEQUE-12, REC-2, INJ-2, OFFER-1, GROUP-1:
+     * whoever registers, or ends a search, after this look sees what was published before it. */
     return filchi_load_seq_cst_u64(&sleep->word);
 }
 

@@ -183,7 +183,9 @@ filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
     const filchi_pending pending = filchi_account_read(pool);
     const uint64_t depth = filchi_room_depth((filch_pool *)(uintptr_t)pool);
     /* what has ended before what was accepted */
-    const uint64_t dropped = filchi_load_relaxed_u64(&pool->dropped);
+    const uint64_t dropped =
+        filchi_load_relaxed_u64(&pool->dropped) + filchi_load_relaxed_u64(&pool->groups.dropped);
+    const uint64_t cancelled = filchi_load_relaxed_u64(&pool->groups.cancelled);
     const uint64_t run_inside = filchi_load_relaxed_u64(&pool->run_inside);
     return (filchi_spi_figures){
         .workers_asked = pool->workers_asked,
@@ -191,7 +193,8 @@ filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
         .bound = filchi_load_relaxed_u32(&pool->bound),
         .resizes = filchi_load_relaxed_u64(&pool->resizes),
         .queue_tasks = pool->config.queue_tasks,
-        .injected = filchi_injector_count(&pool->injector),
+        .injected = filchi_injector_count(&pool->injector) +
+                    filchi_load_relaxed_u64(&pool->groups.accepted),
         .refused = filchi_load_relaxed_u64(&pool->refused),
         .pending = pending.tasks + pending.callers,
         .room_waits = filchi_load_relaxed_u64(&pool->room_waits),
@@ -200,5 +203,6 @@ filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool)
         .rejected = filchi_load_relaxed_u64(&pool->rejected),
         .run_inside = run_inside,
         .dropped = dropped,
+        .cancelled = cancelled,
     };
 }

@@ -77,6 +77,7 @@ typedef struct filchi_spi_figures {
     uint64_t rejected;
     uint64_t run_inside;
     uint64_t dropped;
+    uint64_t cancelled; /* by foreign threads */
 } filchi_spi_figures;
 
 filchi_spi_figures filchi_spi_read_figures(const filch_pool *pool);

@@ -153,7 +153,7 @@ bool filchi_tasks_in_sight(const filch_pool *pool)
     if (filchi_pool_paused(pool)) {
         return false; /* the resume looks again */
     }
-    if (!filchi_injector_looks_empty(&pool->injector)) {
+    if (!filchi_injector_looks_empty(&pool->injector) || !filchi_groups_look_empty(&pool->groups)) {
         return true;
     }
     for (unsigned i = 0; i < pool->worker_count; i++) {

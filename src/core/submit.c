@@ -9,6 +9,7 @@
 #include "core/full.h"
 #include "core/place.h"
 #include "core/pool.h"
+#include "core/submit.h"
 #include "sync/token.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ static filch_status submit_foreign(filch_pool *pool, filchi_job *jobs, size_t co
 
 /* A worker's own deque. */
 
-static bool accept_own(filchi_worker *worker)
+bool filchi_submit_accept_own(filchi_worker *worker)
 {
     if (filchi_pool_cancelling(worker->lane.pool)) {
         return false;
@@ -51,6 +52,13 @@ static bool accept_own(filchi_worker *worker)
     /* before a thief can have it, so that no more have ended than were accepted */
     filchi_counters_add(&worker->counters, FILCHI_COUNT_POSTED);
     return true;
+}
+
+filch_status filchi_submit_take_back(filchi_worker *worker, filch_status why)
+{
+    /* nobody took the pool for quiet with it, nor does without: the task that posts is pending */
+    filchi_counters_take_back(&worker->counters, FILCHI_COUNT_POSTED);
+    return filchi_pool_refuse(worker->lane.pool, why);
 }
 
 static bool own_full(const filchi_worker *worker)
@@ -71,14 +79,11 @@ static bool push_own(filchi_worker *worker, void *object, filchi_run_fn *run)
 
 /* There is no room for the task: run it here, inside the post, if the stack allows, and unless this
  * is the body of a loop, which nothing else may interrupt. */
-static filch_status run_inline(filchi_worker *worker, void *object, filchi_run_fn *run)
+filch_status filchi_submit_run_inline(filchi_worker *worker, void *object, filchi_run_fn *run)
 {
-    filch_pool *pool = worker->lane.pool;
-    if (filchi_lane_isolated(&worker->lane) || filchi_pool_paused(pool) ||
+    if (filchi_lane_isolated(&worker->lane) || filchi_pool_paused(worker->lane.pool) ||
         filchi_stack_pointer() <= worker->lane.inline_floor) {
-        /* nobody took the pool for quiet with it, nor does without: the task that posts is pending */
-        filchi_counters_take_back(&worker->counters, FILCHI_COUNT_POSTED);
-        return filchi_pool_refuse(pool, FILCH_E_FULL);
+        return filchi_submit_take_back(worker, FILCH_E_FULL);
     }
     filchi_counters_add(&worker->counters, FILCHI_COUNT_INLINE);
     filchi_lane *lane = &worker->lane;
@@ -96,7 +101,7 @@ static void published_own(filch_pool *pool)
 static filch_status submit_own(filchi_worker *worker, filchi_job *job)
 {
     filch_pool *pool = worker->lane.pool;
-    if (!accept_own(worker)) {
+    if (!filchi_submit_accept_own(worker)) {
         return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
     filchi_job_node *node = filchi_job_node_get(worker);
@@ -108,18 +113,24 @@ static filch_status submit_own(filchi_worker *worker, filchi_job *job)
         }
         filchi_job_node_put(worker, node);
     }
-    return run_inline(worker, job, filchi_job_run);
+    return filchi_submit_run_inline(worker, job, filchi_job_run);
 }
 
 /* The public calls. */
 
-static bool options_valid(const filch_submit_options *options)
+static bool options_valid(const filch_pool *pool, const filch_submit_options *options)
 {
     static const filch_submit_options empty = FILCH_SUBMIT_OPTIONS_INIT;
     return options == NULL ||
            (options->size == sizeof(*options) && options->flags == 0 &&
             filchi_full_valid(options->full) &&
+            (options->group == NULL || options->group->pool == pool) &&
             memcmp(options->reserved, empty.reserved, sizeof(empty.reserved)) == 0);
+}
+
+static bool grouped(const filch_submit_options *options)
+{
+    return options != NULL && options->group != NULL;
 }
 
 /* Copy the caller's bytes into the job, or into a block of their own. */
@@ -147,7 +158,8 @@ static filch_status job_take_data(filch_pool *pool, filchi_job *job, const void 
 filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t bytes,
                         const filch_submit_options *options)
 {
-    if (pool == NULL || fn == NULL || (data == NULL && bytes != 0) || !options_valid(options)) {
+    if (pool == NULL || fn == NULL || (data == NULL && bytes != 0) ||
+        !options_valid(pool, options)) {
         return FILCH_E_INVALID;
     }
     if (filchi_pool_forked(pool)) {
@@ -161,7 +173,9 @@ filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t
         return filchi_pool_refuse(pool, status);
     }
     filchi_worker *worker = filchi_place_worker(pool);
-    if (worker != NULL) {
+    if (grouped(options)) {
+        status = filchi_group_post(pool, worker, &job, NULL, options);
+    } else if (worker != NULL) {
         status = submit_own(worker, &job);
     } else {
         size_t accepted;
@@ -178,7 +192,7 @@ static filch_status submit_own_task(filchi_worker *worker, filch_task *task,
                                     const filch_submit_options *options)
 {
     filch_pool *pool = worker->lane.pool;
-    if (!accept_own(worker)) {
+    if (!filchi_submit_accept_own(worker)) {
         return filchi_pool_refuse(pool, FILCH_E_CLOSED);
     }
     filchi_job_task_store(task, options);
@@ -186,20 +200,30 @@ static filch_status submit_own_task(filchi_worker *worker, filch_task *task,
         published_own(pool);
         return FILCH_OK;
     }
-    return run_inline(worker, task, filchi_job_task_run);
+    return filchi_submit_run_inline(worker, task, filchi_job_task_run);
 }
 
-static filch_status submit_own_many(filchi_worker *worker, filch_task *const *tasks, size_t count,
-                                    const filch_submit_options *options, size_t *out_accepted)
+static filch_status submit_grouped(filch_pool *pool, filchi_worker *worker, filch_task *task,
+                                   const filch_submit_options *options)
+{
+    filchi_job_task_store(task, options);
+    return filchi_group_post(pool, worker, NULL, task, options);
+}
+
+/* One by one: a worker's own, or those of a group. */
+static filch_status submit_each(filch_pool *pool, filchi_worker *worker, filch_task *const *tasks,
+                                size_t count, const filch_submit_options *options,
+                                size_t *out_accepted)
 {
     filch_status status = FILCH_OK;
     size_t accepted = 0;
     while (accepted < count && status == FILCH_OK) {
-        status = submit_own_task(worker, tasks[accepted], options);
+        status = grouped(options) ? submit_grouped(pool, worker, tasks[accepted], options)
+                                  : submit_own_task(worker, tasks[accepted], options);
         accepted += status == FILCH_OK;
     }
     if (accepted < count) { /* the first of them is counted */
-        (void)filchi_pool_refuse_many(worker->lane.pool, count - accepted - 1, status);
+        (void)filchi_pool_refuse_many(pool, count - accepted - 1, status);
     }
     *out_accepted = accepted;
     return status;
@@ -218,13 +242,16 @@ static filchi_job job_of_task(const filch_pool *pool, const filch_task *task,
 
 filch_status filch_submit(filch_pool *pool, filch_task *task, const filch_submit_options *options)
 {
-    if (pool == NULL || task == NULL || task->fn == NULL || !options_valid(options)) {
+    if (pool == NULL || task == NULL || task->fn == NULL || !options_valid(pool, options)) {
         return FILCH_E_INVALID;
     }
     if (filchi_pool_forked(pool)) {
         return FILCH_E_FORKED;
     }
     filchi_worker *worker = filchi_place_worker(pool);
+    if (grouped(options)) {
+        return submit_grouped(pool, worker, task, options);
+    }
     if (worker != NULL) {
         return submit_own_task(worker, task, options);
     }
@@ -269,7 +296,7 @@ static bool tasks_valid(filch_task *const *tasks, size_t count)
 filch_status filch_submit_many(filch_pool *pool, filch_task *const *tasks, size_t count,
                                const filch_submit_options *options, size_t *out_accepted)
 {
-    if (pool == NULL || (tasks == NULL && count != 0) || !options_valid(options) ||
+    if (pool == NULL || (tasks == NULL && count != 0) || !options_valid(pool, options) ||
         !tasks_valid(tasks, count)) {
         return FILCH_E_INVALID;
     }
@@ -278,8 +305,8 @@ filch_status filch_submit_many(filch_pool *pool, filch_task *const *tasks, size_
     }
     size_t accepted = 0;
     filchi_worker *worker = filchi_place_worker(pool);
-    const filch_status status = worker != NULL
-                                    ? submit_own_many(worker, tasks, count, options, &accepted)
+    const filch_status status = worker != NULL || grouped(options)
+                                    ? submit_each(pool, worker, tasks, count, options, &accepted)
                                     : submit_foreign_many(pool, tasks, count, options, &accepted);
     if (out_accepted != NULL) {
         *out_accepted = accepted;

@@ -133,6 +133,14 @@ static bool take_own(filchi_worker *worker, filchi_work *out_work)
     return true;
 }
 
+/* What others handed in: through the queue and in groups, in turns, so that neither waits for the end of
+ * the other. */
+static bool take_posted(filchi_worker *worker, filchi_work *out_work, filchi_job *storage)
+{
+    return (worker->tick % 2 != 0 && filchi_groups_take(worker, out_work)) ||
+           filchi_batch_take(worker, out_work, storage) || filchi_groups_take(worker, out_work);
+}
+
 /* Work for which the worker need not look at others: its own, then what came from outside; now and
  * then what came from outside, or its oldest, so that tasks that post tasks for ever keep nobody
  * out. */
@@ -140,10 +148,10 @@ static bool take_near(filchi_worker *worker, filchi_work *out_work, filchi_job *
 {
     worker->tick++;
     if (worker->tick % FAIR_TICKS == 0 &&
-        (filchi_batch_take(worker, out_work, storage) || take_oldest(worker, out_work))) {
+        (take_posted(worker, out_work, storage) || take_oldest(worker, out_work))) {
         return true;
     }
-    return take_own(worker, out_work) || filchi_batch_take(worker, out_work, storage);
+    return take_own(worker, out_work) || take_posted(worker, out_work, storage);
 }
 
 /* In a paused pool only forks and loops. */
@@ -152,7 +160,7 @@ static bool take_far(filchi_worker *worker, filchi_work *out_work, filchi_job *s
     if (FILCHI_UNLIKELY(filchi_pool_paused(worker->lane.pool))) {
         return filchi_steal_fork(worker, out_work);
     }
-    return filchi_steal_any(worker, out_work) || filchi_batch_take(worker, out_work, storage);
+    return filchi_steal_any(worker, out_work) || take_posted(worker, out_work, storage);
 }
 
 /* Search, and sleep in between, until there is work, or the worker is off duty, or the pool stops. */

@@ -87,6 +87,7 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
     for (unsigned i = 0; i < stats.max_workers; i++) {
         add_worker(filchi_spi_counters(pool, i), &stats.total);
     }
+    stats.total.tasks_cancelled += figures.cancelled;
     const uint64_t now =
         filchi_now(); /* one for all, after the counters: paced_ns is part of resting_ns */
     stats.wall_ns = filchi_stopwatch_read(filchi_spi_wall(pool), now);

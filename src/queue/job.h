@@ -18,7 +18,9 @@
 
 /* What few tasks have. */
 typedef struct filchi_job_more {
-    filch_token *stop; /* or NULL */
+    filch_token *stop;  /* or NULL */
+    filch_group *group; /* or NULL */
+    uintptr_t next;     /* in its group */
 } filchi_job_more;
 
 #define FILCHI_JOB_LESS_BYTES (FILCH_POST_INLINE_BYTES - sizeof(filchi_job_more))

@@ -198,6 +198,22 @@ static void use_tokens(filch_cx *cx)
     (void)filch_token_destroy(token);
 }
 
+static void use_groups(filch_pool *pool, filch_cx *cx)
+{
+    filch_group_config config = FILCH_GROUP_CONFIG_INIT;
+    filch_group *group = NULL;
+    filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
+    filch_status first = FILCH_OK;
+    size_t cancelled = 0;
+    config.flags = FILCH_GROUP_FAIL_FAST;
+    (void)filch_group_create(pool, &config, &group);
+    options.group = group;
+    (void)filch_group_cancel(group, &cancelled);
+    (void)filch_group_wait(group, FILCH_NOW, NULL, &first);
+    (void)filch_group_destroy(group);
+    (void)filch_fail(cx, first);
+}
+
 static void use_stats(filch_pool *pool)
 {
     filch_stats stats = FILCH_STATS_INIT;
@@ -223,5 +239,6 @@ void use_all(filch_pool *pool, filch_cx *cx, filch_deque *deque)
     use_arrays(pool, cx);
     use_tasks(pool, cx);
     use_tokens(cx);
+    use_groups(pool, cx);
     use_stats(pool);
 }

@@ -98,6 +98,49 @@ static unsigned scenario_submits(filch_pool *pool)
     return POSTS;
 }
 
+enum { TO_GROUP = 20 };
+
+/* Posts to a group, from outside and from a task: without a node they are refused. */
+static unsigned post_to(filch_pool *pool, filch_group *group)
+{
+    unsigned char data[FILCH_POST_INLINE_BYTES] = { 0 };
+    filch_submit_options options = options_with_end();
+    unsigned accepted = 0;
+    options.group = group;
+    for (unsigned i = 0; i < TO_GROUP; i++) {
+        filch_status status =
+            filch_post(pool, count_run, data, i % 2 == 0 ? 8 : sizeof(data), &options);
+        TEST_CHECK(status == FILCH_OK || status == FILCH_E_NOMEM);
+        accepted += (status == FILCH_OK);
+    }
+    return accepted;
+}
+
+typedef struct posts_inside {
+    filch_group *group;
+    unsigned accepted;
+} posts_inside;
+
+static void post_to_inside(filch_cx *cx, void *arg)
+{
+    posts_inside *p = arg;
+    p->accepted = post_to(filch_cx_pool(cx), p->group);
+}
+
+static unsigned scenario_groups(filch_pool *pool)
+{
+    posts_inside inside = { NULL, 0 };
+    if (filch_group_create(pool, NULL, &inside.group) == FILCH_E_NOMEM) {
+        assert_null(inside.group);
+        return 0;
+    }
+    const unsigned accepted = post_to(pool, inside.group);
+    assert_int_equal(filch_run(pool, post_to_inside, &inside), FILCH_OK);
+    assert_int_equal(filch_group_wait(inside.group, FILCH_FOREVER, NULL, NULL), FILCH_OK);
+    assert_int_equal(filch_group_destroy(inside.group), FILCH_OK);
+    return accepted + inside.accepted;
+}
+
 static void spawn_inside(filch_cx *cx, void *arg)
 {
     filch_scope scope;
@@ -296,6 +339,12 @@ static void submit__without_memory__works(void **state)
     expect_survives(scenario_submits);
 }
 
+static void group__kth_allocation_fails__status_and_no_task_lost(void **state)
+{
+    (void)state;
+    expect_survives(scenario_groups);
+}
+
 static void scope__kth_allocation_fails__each_child_once(void **state)
 {
     (void)state;
@@ -328,6 +377,7 @@ int main(void)
         cmocka_unit_test(post__kth_allocation_fails__status_and_no_task_lost),
         cmocka_unit_test(post__in_a_task_kth_allocation_fails__no_task_lost),
         cmocka_unit_test(submit__without_memory__works),
+        cmocka_unit_test(group__kth_allocation_fails__status_and_no_task_lost),
         cmocka_unit_test(scope__kth_allocation_fails__each_child_once),
         cmocka_unit_test(fork__kth_allocation_fails__runs_in_its_parent),
         cmocka_unit_test(for__kth_allocation_fails__each_index_once),

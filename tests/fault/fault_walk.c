@@ -104,6 +104,29 @@ static unsigned ask_submits(filch_pool *pool)
     return POSTS;
 }
 
+/* A token, a group, posts to it that find it full, and waits: what cannot be had has a status. */
+static unsigned ask_groups(filch_pool *pool)
+{
+    filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
+    unsigned units = 0;
+    if (!accepted(filch_token_create(NULL, NULL, &options.stop))) {
+        options.stop = NULL;
+    }
+    if (!accepted(filch_group_create(pool, NULL, &options.group))) {
+        options.group = NULL;
+    }
+    for (unsigned i = 0; i < POSTS; i++) {
+        units += accepted(filch_post(pool, count_run, NULL, 0, &options)) ? 1 : 0;
+    }
+    if (options.group != NULL) {
+        (void)accepted(filch_group_wait(options.group, FILCH_FOREVER, options.stop, NULL));
+    }
+    test_await(&done, units);
+    while (filch_group_destroy(options.group) == FILCH_E_BUSY) {}
+    assert_int_equal(filch_token_destroy(options.stop), FILCH_OK);
+    return units;
+}
+
 static void count_range(filch_cx *cx, void *ctx, filch_range range)
 {
     (void)cx;
@@ -259,6 +282,7 @@ typedef struct plan {
 static const plan plans[] = {
     { ask_fork_tree, 0, 0, 0, false, false, false },
     { ask_posts, 0, (size_t)256 << 10, 2, false, false, false },
+    { ask_groups, 0, 0, 2, true, false, false },
     { ask_submits, FILCH_POOL_STRICT, 0, 0, false, true, false },
     { ask_loops, 0, 0, 0, true, false, false },
     { ask_scope, 0, 0, 0, false, false, false },

@@ -42,6 +42,7 @@ static inline void client_pool_parts(unsigned workers, size_t queue_tasks)
     MODEL_ASSERT(filchi_eventcount_init(&pool->quiet, &pool->quiet_waiters, FILCHI_WAKE_OLDEST));
     MODEL_ASSERT(
         filchi_eventcount_init(&pool->resting, &pool->resting_workers, FILCHI_WAKE_OLDEST));
+    MODEL_ASSERT(filchi_groups_init(&pool->groups));
     MODEL_ASSERT(filchi_board_init(&pool->board) && filchi_mutex_init(&pool->nodes.lock));
     MODEL_ASSERT(filchi_injector_init(&pool->injector, queue_tasks, allocator) == FILCH_OK);
     pool->workers = filchi_alloc_zeroed(allocator, workers * sizeof(filchi_worker *));

@@ -37,9 +37,15 @@ static void count_end(void *data, filch_end how)
     }
 }
 
-static const filch_submit_options with_end = {
-    sizeof(filch_submit_options), 0, NULL, count_end, FILCH_FULL_DEFAULT, 0, NULL, { 0, 0, 0, 0, 0 }
-};
+static const filch_submit_options with_end = { sizeof(filch_submit_options),
+                                               0,
+                                               NULL,
+                                               count_end,
+                                               FILCH_FULL_DEFAULT,
+                                               0,
+                                               NULL,
+                                               NULL,
+                                               { 0, 0, 0, 0 } };
 
 /* One worker held by a task, and `queued` tasks behind it. */
 static void open_gate(gate *g, unsigned workers, unsigned queued)

@@ -85,7 +85,7 @@ static void note_end(void *arg, filch_end how)
 
 static void post_all_kinds(filch_pool *pool, filch_task *task, filch_token *token)
 {
-    static const size_t sizes[] = { 0, 8, 48, 49, 64, BIG };
+    static const size_t sizes[] = { 0, 8, 40, 41, 64, BIG };
     unsigned char data[BIG] = { 0 };
     const filch_submit_options options = options_with(token, note_end);
     for (size_t i = 0; i < TEST_CASES(sizes); i++) {
