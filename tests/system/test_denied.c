@@ -135,6 +135,11 @@ static void create__other_calls_denied__works(void **state)
         { SYS_prctl, EPERM, -1, FILCH_OK },             /* no names */
         { SYS_sched_getaffinity, EPERM, -1, FILCH_OK }, /* the mask is read elsewhere */
         { SYS_sched_getaffinity, ENOSYS, -1, FILCH_OK },
+        { SYS_sched_setaffinity, EPERM, -1, FILCH_OK }, /* wakes are not placed */
+        { SYS_sched_setaffinity, ENOSYS, -1, FILCH_OK },
+        { SYS_membarrier, ENOSYS, -1, FILCH_OK },   /* forks are not taken by force */
+        { SYS_set_mempolicy, EPERM, -1, FILCH_OK }, /* not called, nor the next one */
+        { SYS_futex_waitv, ENOSYS, -1, FILCH_OK },
         { SYS_sched_yield, EPERM, -1, FILCH_OK },
         { SYS_madvise, EPERM, -1, FILCH_OK },
         { SYS_brk, ENOMEM, SYS_getrandom, FILCH_OK },
