@@ -137,17 +137,25 @@ void filchi_pool_caller_exit(filch_pool *pool)
     (void)filchi_add_seq_cst_u64(&own_door(pool)->in, 0 - FILCHI_DOOR_CALLER);
 }
 
-/* Sleep until no task is pending. False: the deadline passed. */
-static bool wait_for_tasks(filch_pool *pool, filchi_waiter *waiter, filch_time until)
+/* Sleep until no task may be pending. False: the deadline passed. */
+static bool sleep_for_tasks(filch_pool *pool, filchi_waiter *waiter, filch_time until)
 {
-    while (filchi_account_read(pool).tasks != 0) {
-        filchi_eventcount_prepare(&pool->quiet, waiter, 1);
-        if (filchi_account_read(pool).tasks == 0) {
-            (void)filchi_eventcount_cancel(&pool->quiet, waiter, (uint64_t)-1);
-        } else if (!filchi_eventcount_wait(&pool->quiet, waiter, until, (uint64_t)-1)) {
-            return false;
-        }
+    filchi_eventcount_prepare(&pool->quiet, waiter, 1);
+    if (filchi_account_read(pool).tasks == 0) {
+        (void)filchi_eventcount_cancel(&pool->quiet, waiter, (uint64_t)-1);
+        return true;
     }
+    return filchi_eventcount_wait(&pool->quiet, waiter, until, (uint64_t)-1);
+}
+
+/* Those inside are a few instructions from leaving and wake nobody when they do. False: the deadline
+ * passed. */
+static bool yield_to_callers(filch_time until, uint32_t turn)
+{
+    if (until != FILCH_FOREVER && filchi_clock_ns() >= until) {
+        return false;
+    }
+    filchi_thread_yield(turn);
     return true;
 }
 
@@ -159,26 +167,14 @@ filch_status filchi_pool_wait_account(filch_pool *pool, filch_time until)
         return FILCH_E_NOMEM;
     }
     filchi_waiter_init(&waiter, &parker);
-    filch_status status = FILCH_OK;
+    bool in_time = true;
     uint32_t turn = 0;
-    for (;;) {
-        if (!wait_for_tasks(pool, &waiter, until)) {
-            status = FILCH_E_TIMEOUT;
-            break;
-        }
-        const filchi_pending pending = filchi_account_read(pool);
-        if (pending.tasks == 0 && pending.callers == 0) {
-            break;
-        }
-        if (pending.callers != 0) {
-            /* they are a few instructions from leaving and wake nobody when they do */
-            if (until != FILCH_FOREVER && filchi_clock_ns() >= until) {
-                status = FILCH_E_TIMEOUT;
-                break;
-            }
-            filchi_thread_yield(turn++);
-        }
+    filchi_pending pending = filchi_account_read(pool);
+    while (in_time && (pending.tasks != 0 || pending.callers != 0)) {
+        in_time = pending.tasks != 0 ? sleep_for_tasks(pool, &waiter, until)
+                                     : yield_to_callers(until, turn++);
+        pending = filchi_account_read(pool);
     }
     filchi_parker_destroy(&parker);
-    return status;
+    return pending.tasks == 0 && pending.callers == 0 ? FILCH_OK : FILCH_E_TIMEOUT;
 }

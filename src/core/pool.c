@@ -289,6 +289,17 @@ static unsigned machine_size(void *ctx, unsigned *out_part)
     return size;
 }
 
+/* No more threads can be in their doors at once than there are CPUs. */
+static uint32_t doors_wanted(void)
+{
+    const unsigned cpus = filchi_cpus_allowed();
+    uint32_t doors = 1;
+    while (doors < cpus && doors < FILCHI_DOORS) {
+        doors *= 2;
+    }
+    return doors;
+}
+
 filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out_pool)
 {
     filchi_config filled;
@@ -312,7 +323,7 @@ filch_status filch_pool_create(const filch_pool_config *config, filch_pool **out
     pool->config = filled;
     pool->alive = FILCHI_POOL_ALIVE;
     pool->generation = filchi_fork_generation();
-    pool->door_mask = FILCHI_DOORS - 1;
+    pool->door_mask = doors_wanted() - 1;
     pool->barrier = (filled.flags & FILCH_POOL_NO_BARRIER) == 0 && filchi_barrier_works();
     pool->search_rounds =
         filled.workers > filchi_cpus_allowed() ? SEARCH_ROUNDS_CROWDED : SEARCH_ROUNDS;

@@ -126,7 +126,7 @@ static bool take_own(filchi_worker *worker, filchi_work *out_work)
     if (fifo) {
         return take_oldest(worker, out_work);
     }
-    if (!filchi_deque_pop(&worker->tasks, &item)) {
+    if (filchi_deque_own_empty(&worker->tasks) || !filchi_deque_pop(&worker->tasks, &item)) {
         return false;
     }
     *out_work = filchi_item_work(item);

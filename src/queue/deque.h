@@ -95,6 +95,13 @@ static FILCHI_HOT_INLINE filch_status filchi_deque_push(filch_deque *deque, filc
     return FILCH_OK;
 }
 
+/* Owner. Nothing to pop: an old top makes an empty deque look full, never the other way round. */
+static inline bool filchi_deque_own_empty(const filch_deque *deque)
+{
+    /* relaxed: only the owner adds items, and a top never goes back */
+    return filchi_load_relaxed_i64(&deque->top) >= filchi_deque_bottom(deque);
+}
+
 /* Owner. Push as many as there is room for; returns how many. */
 static inline size_t filchi_deque_push_many(filch_deque *deque, const filch_item *items,
                                             size_t count)
@@ -124,10 +131,6 @@ static FILCHI_HOT_INLINE int64_t filchi_deque_claim(filch_deque *deque)
 {
     filchi_deque_owner_call(deque);
     const int64_t last = filchi_deque_bottom(deque) - 1;
-    /* relaxed: only the owner adds items, and a top never goes back */
-    if (filchi_load_relaxed_i64(&deque->top) > last) {
-        return -1;
-    }
     /* [DEQUE-2] seq_cst, pairs with DEQUE-6: the claim on the last item is seen by every thief
      * whose look at top came after ours. */
     filchi_store_seq_cst_i64(&deque->bottom, last);

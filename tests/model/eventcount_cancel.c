@@ -71,8 +71,36 @@ static void deadline(void)
     client_finish();
 }
 
+static void wake_all(void *arg)
+{
+    (void)arg;
+    filchi_eventcount_wake_all(&ec, (uint64_t)-1);
+    (void)model_ghost(0, 1);
+}
+
+/* Woken by a wake of all, it comes back at once: that is for the next wake. */
+static void again(void)
+{
+    filchi_parker parker;
+    filchi_waiter waiter;
+    client_eventcount(FILCHI_WAKE_OLDEST);
+    MODEL_ASSERT(filchi_parker_init(&parker));
+    filchi_waiter_init(&waiter, &parker);
+    filchi_eventcount_prepare(&ec, &waiter, 1);
+    (void)model_spawn(wake_all, NULL);
+    MODEL_ASSERT(filchi_eventcount_wait(&ec, &waiter, INT64_MAX, 0));
+    filchi_eventcount_prepare(&ec, &waiter, 1);
+    while (model_ghost(0, 0) == 0) {
+        model_yield();
+    }
+    MODEL_ASSERT(filchi_eventcount_cancel(&ec, &waiter, (uint64_t)-1));
+    filchi_parker_destroy(&parker);
+    client_finish();
+}
+
 const model_client model_clients[] = {
     { .name = "eventcount_cancel", .body = cancel },
     { .name = "eventcount_deadline", .body = deadline },
+    { .name = "eventcount_again", .body = again },
     { .name = NULL },
 };
