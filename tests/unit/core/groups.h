@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of groups share. Main thread only, unless a helper just posts or waits. */
+#ifndef FILCH_TEST_GROUPS_H
+#define FILCH_TEST_GROUPS_H
+
+#include "support/pool.h"
+
+#include <string.h>
+
+static inline filch_group *make_group(filch_pool *pool, unsigned flags)
+{
+    filch_group *group = NULL;
+    filch_group_config config = FILCH_GROUP_CONFIG_INIT;
+    config.flags = flags;
+    TEST_CHECK(filch_group_create(pool, &config, &group) == FILCH_OK);
+    return group;
+}
+
+static inline void destroy_group(filch_group *group)
+{
+    TEST_CHECK(filch_group_destroy(group) == FILCH_OK);
+}
+
+static inline filch_status post(filch_group *group, filch_pool *pool, filch_fn *fn, void *arg)
+{
+    filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
+    options.group = group;
+    return filch_post(pool, fn, arg, 0, &options);
+}
+
+static inline filch_status wait_for(filch_group *group)
+{
+    filch_status first = FILCH_E_INVALID;
+    TEST_CHECK(filch_group_wait(group, FILCH_FOREVER, NULL, &first) == FILCH_OK);
+    return first;
+}
+
+static inline void expect_sums(filch_pool *pool)
+{
+    assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
+    const filch_stats s = test_pool_stats(pool);
+    assert_int_equal(s.accepted,
+                     s.total.tasks_run + s.queue_run + s.total.tasks_cancelled + s.queue_dropped);
+    assert_int_equal(s.pending, 0);
+}
+
+/* Tasks that hold their worker. */
+typedef struct held {
+    filch_pool *pool;
+    atomic_uint in;
+    atomic_uint open;
+} held;
+
+static inline void hold_one(filch_cx *cx, void *arg)
+{
+    held *h = arg;
+    (void)cx;
+    atomic_fetch_add(&h->in, 1);
+    test_await(&h->open, 1);
+}
+
+static inline void hold_as(held *h, const filch_pool_config *config)
+{
+    memset(h, 0, sizeof(*h));
+    h->pool = test_pool_make_as(config);
+    for (unsigned i = 0; i < config->workers; i++) {
+        assert_int_equal(filch_post(h->pool, hold_one, h, 0, NULL), FILCH_OK);
+        test_await(&h->in, i + 1);
+    }
+}
+
+static inline void hold(held *h, unsigned workers, size_t queue_tasks)
+{
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    config.workers = workers;
+    config.queue_tasks = queue_tasks;
+    hold_as(h, &config);
+}
+
+static inline void let_go(held *h)
+{
+    atomic_store(&h->open, 1);
+    expect_sums(h->pool);
+    test_pool_close(h->pool);
+}
+
+static atomic_uint runs;
+static atomic_uint ends[FILCH_DROPPED + 1];
+
+static inline void begin(void)
+{
+    atomic_store(&runs, 0);
+    for (size_t i = 0; i < TEST_CASES(ends); i++) {
+        atomic_store(&ends[i], 0);
+    }
+}
+
+static inline void run_it(filch_cx *cx, void *arg)
+{
+    (void)cx;
+    (void)arg;
+    atomic_fetch_add(&runs, 1);
+}
+
+static inline void note_end(void *arg, filch_end how)
+{
+    (void)arg;
+    atomic_fetch_add(&ends[how], 1);
+}
+
+enum { THOUSAND = 1000 };
+
+static filch_task tasks[THOUSAND];
+
+static inline void submit_thousand(filch_pool *pool, filch_group *group)
+{
+    filch_task *pointers[THOUSAND];
+    filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
+    size_t accepted = 0;
+    options.group = group;
+    options.end = note_end;
+    for (int i = 0; i < THOUSAND; i++) {
+        tasks[i] = (filch_task)FILCH_TASK_INIT(run_it, NULL);
+        pointers[i] = &tasks[i];
+    }
+    TEST_CHECK(filch_submit_many(pool, pointers, THOUSAND, &options, &accepted) == FILCH_OK);
+    TEST_CHECK(accepted == THOUSAND);
+}
+
+#endif
