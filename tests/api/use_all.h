@@ -186,12 +186,13 @@ static void use_tasks(filch_pool *pool, filch_cx *cx)
     (void)filch_label(cx);
 }
 
-static void use_tokens(filch_cx *cx)
+static void use_tokens(filch_pool *pool, filch_cx *cx)
 {
     filch_token *token = NULL;
     filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
     (void)filch_token_create(NULL, NULL, &token);
     options.stop = token;
+    (void)filch_post(pool, use_fn, NULL, 0, &options);
     (void)filch_token_stop(token);
     (void)filch_token_stopped(token);
     (void)filch_stopped(cx);
@@ -208,6 +209,7 @@ static void use_groups(filch_pool *pool, filch_cx *cx)
     config.flags = FILCH_GROUP_FAIL_FAST;
     (void)filch_group_create(pool, &config, &group);
     options.group = group;
+    (void)filch_post(pool, use_fn, NULL, 0, &options);
     (void)filch_group_cancel(group, &cancelled);
     (void)filch_group_wait(group, FILCH_NOW, NULL, &first);
     (void)filch_group_destroy(group);
@@ -238,7 +240,7 @@ void use_all(filch_pool *pool, filch_cx *cx, filch_deque *deque)
     use_reductions(pool, cx);
     use_arrays(pool, cx);
     use_tasks(pool, cx);
-    use_tokens(cx);
+    use_tokens(pool, cx);
     use_groups(pool, cx);
     use_stats(pool);
 }
