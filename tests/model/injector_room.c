@@ -140,11 +140,11 @@ static void half_by_two(void)
  * can wake it, and must count what the first has started. */
 static void late_taker(void)
 {
-    make_pool(8);
+    make_pool(4);
     (void)model_spawn(consume_as, pool->workers[1]);
     (void)model_spawn(consume_as, pool->workers[2]);
-    produce(CLIENT_JOB(8));
-    finish(9);
+    produce(CLIENT_JOB(4));
+    finish(5);
 }
 
 /* A deadline that may pass at any moment: also when the wake is under way, and another producer

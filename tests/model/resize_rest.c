@@ -102,7 +102,8 @@ static void quiet_by(void (*last)(void *))
     (void)model_spawn(last, NULL);
     MODEL_ASSERT(filch_pool_wait_quiet(pool, FILCH_FOREVER) == FILCH_OK);
     MODEL_ASSERT(output == 1);
-    MODEL_ASSERT(filch_pool_resize(pool, 2) == FILCH_OK);
+    filchi_store_seq_cst_u32(&pool->stop, 1);
+    filchi_pool_wake_resting(pool);
     model_join_all();
     client_free_parts();
 }
