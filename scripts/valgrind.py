@@ -22,9 +22,9 @@ SLOW = "30"  # times; for the watchdogs
 
 # fault_park takes the futex away from memcheck as well; the children of fault_walk end with calls
 # that are still refused, which counts as lost blocks (the address sanitizer judges them); a child of
-# test_share frees of its parent's pool what it safely can, and the rest counts as lost; delays change
-# the order of threads, of which memcheck runs one at a time.
-LEFT_OUT = re.compile(r"^fault_park$|^fault_walk|^test_share$|_delays$")
+# test_abandon, test_group or test_share frees of its parent's pool what it safely can, and the rest counts
+# as lost; delays change the order of threads, of which memcheck runs one at a time.
+LEFT_OUT = re.compile(r"^fault_park$|^fault_walk|^test_(abandon|group|share)$|_delays$")
 SLOWEST = re.compile(r"^test_(designs|grid)$")
 
 
