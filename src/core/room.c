@@ -65,7 +65,10 @@ FILCHI_COLD static void producers_wait(filchi_worker *worker)
     if (worker->room_passes != 0) {
         worker->room_passes--;
     } else {
-        worker->room_passes = (uint32_t)(wake_producers(pool) / pool->config.max_workers);
+        const uint64_t missing = wake_producers(pool);
+        const uint64_t passes =
+            missing != 0 ? missing - 1 : 0; /* less than what lies in the queue */
+        worker->room_passes = (uint32_t)(passes / pool->config.max_workers);
     }
 }
 
