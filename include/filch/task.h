@@ -122,7 +122,8 @@ FILCH_API filch_status filch_submit(filch_pool *pool, filch_task *task,
 /* Submit `count` tasks in the order of the array, as by filch_submit; a foreign thread enters the pool
  * and looks for sleepers once for each sixteen of them. A prefix is accepted: the first *out_accepted
  * tasks (NULL: not asked for), and the rest is not touched. FILCH_OK: all. Each counts as accepted or
- * refused, and finds the queue full, by itself; `until` is for all together. They become visible to workers while the call goes on.
+ * refused, and finds the queue full, by itself; `until` is for all together. They become visible to
+ * workers while the call goes on.
  * Threads: any.            Blocks: a foreign thread, "When full" above.
  * Owns:    as filch_submit; the array is the caller's again on return.
  * Fails:   as filch_submit, *out_accepted is then less than `count`; FILCH_E_INVALID (also a NULL in
@@ -217,8 +218,9 @@ FILCH_API int filch_token_stopped(const filch_token *token);
  * Fails:   FILCH_E_BUSY (it has children, or somebody waits with it): still alive. */
 FILCH_API filch_status filch_token_destroy(filch_token *token);
 
-/* Is the token of the detached task that runs on this stack stopped, or its group cancelled? As with its label, 0 in a fork or
- * loop that this thread took over from another: hand the token itself to those.
+/* Is the token of the detached task that runs on this stack stopped, or its group cancelled? As with
+ * its label, 0 in a fork or loop that this thread took over from another: hand the token itself to
+ * those.
  * Threads: the one `cx` was given to. */
 FILCH_API int filch_stopped(const filch_cx *cx);
 

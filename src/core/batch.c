@@ -91,8 +91,8 @@ bool filchi_batch_take(filchi_worker *worker, filchi_work *out_work, filchi_job 
     }
     worker->batch_size = (uint32_t)taken;
     /* a sleeper may have looked while they were in neither queue */
-    if (taken > 1 && filchi_sleep_task_needs_wake(filchi_sleep_look(&pool->sleep))) {
-        filchi_sleep_wake_for_task(pool);
+    if (taken > 1) {
+        filchi_pool_task_published(pool);
     }
     *out_work = (filchi_work){ filchi_job_run, storage };
     filchi_room_started(worker, storage);

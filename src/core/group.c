@@ -292,13 +292,6 @@ static bool is_open(filch_group *group)
     return filchi_load_relaxed_u32(&group->cancelled) == 0;
 }
 
-static void published(filch_pool *pool)
-{
-    if (filchi_sleep_task_needs_wake(filchi_sleep_look(&pool->sleep))) {
-        filchi_sleep_wake_for_task(pool);
-    }
-}
-
 static filch_status post_own(filchi_worker *worker, filch_group *group, uintptr_t entry)
 {
     filch_pool *pool = worker->lane.pool;
@@ -319,7 +312,7 @@ static filch_status post_own(filchi_worker *worker, filch_group *group, uintptr_
         return filchi_submit_take_back(worker, FILCH_E_CANCELLED);
     }
     if (room) {
-        published(pool);
+        filchi_pool_task_published(pool);
         return FILCH_OK;
     }
     const filch_status status = filchi_submit_run_inline(worker, (void *)entry, filchi_group_run);
@@ -468,7 +461,7 @@ static filch_status post_foreign(filch_pool *pool, filch_group *group, uintptr_t
     group->users--;
     filchi_mutex_unlock(&pool->groups.lock);
     if (status == FILCH_OK) {
-        published(pool);
+        filchi_pool_task_published(pool);
     } else {
         if (status != FILCH_E_CANCELLED) {
             (void)filchi_add_relaxed_u64(&pool->rejected, 1); /* relaxed: a counter */

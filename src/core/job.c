@@ -160,8 +160,8 @@ const char *filch_label(const filch_cx *cx)
     return job != NULL ? job->label : NULL;
 }
 
-/* All but the worker's count, which is the pool's account of it. The owner of a filch_task may free it as soon as its function or its
- * end is called: nothing here reads it. */
+/* All but the worker's count, which is the pool's account of it. The owner of a filch_task may free it
+ * as soon as its function or its end is called: nothing here reads it. */
 filch_end filchi_job_finish(filch_cx *cx, filchi_job *job)
 {
     const filchi_lane *lane = filchi_lane_of(cx);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Pause and resume. A paused pool shows no detached task to those who look for work, so its workers
  * run forks and loops, and else sleep as ever; a worker that had taken a task already holds it until
- * the pool goes on, if nothing lies beneath it on its stack. README.md, "Pause", says why nothing is lost. `gate` orders pauses, resumes and
- * the shutdown. */
+ * the pool goes on, if nothing lies beneath it on its stack. README.md, "Pause", says why nothing is
+ * lost. `gate` orders pauses, resumes and the shutdown. */
 #include "core/pool.h"
 
 bool filchi_pool_paused(const filch_pool *pool)

@@ -164,6 +164,14 @@ filchi_pending filchi_account_read(const filch_pool *pool);
 /* Wait until no task is pending and nobody is inside a call. FILCH_E_TIMEOUT, FILCH_E_NOMEM. */
 filch_status filchi_pool_wait_account(filch_pool *pool, filch_time until);
 
+/* A detached task was published, with seq_cst: somebody is woken for it, if need be. */
+static inline void filchi_pool_task_published(filch_pool *pool)
+{
+    if (filchi_sleep_task_needs_wake(filchi_sleep_look(&pool->sleep))) {
+        filchi_sleep_wake_for_task(pool);
+    }
+}
+
 /* Under `gate`: start threads until `wanted` workers have one; returns how many of these do. */
 unsigned filchi_pool_start_workers(filch_pool *pool, unsigned wanted);
 /* All that are off duty look again whether they are. */

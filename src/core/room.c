@@ -42,33 +42,15 @@ uint64_t filchi_room_depth(filch_pool *pool)
     return depth;
 }
 
-/* Wake those who wait for room, if there is enough; how much is missing otherwise. */
-static uint64_t wake_producers(filch_pool *pool)
+FILCHI_COLD static void wake_producers(filch_pool *pool)
 {
     const uint64_t capacity = pool->config.queue_tasks;
-    const uint64_t enough = (capacity + ROOM_PART - 1) / ROOM_PART;
     uint64_t room = capacity - filchi_room_depth(pool);
-    if (room < enough) {
-        return enough - room;
+    if (room < (capacity + ROOM_PART - 1) / ROOM_PART) {
+        return;
     }
     while (room != 0 && filchi_eventcount_wake_one(&pool->room, (uint64_t)-1, 0)) {
         room--;
-    }
-    return 0;
-}
-
-/* Some start is to wake them, of all workers' together, so each may pass over its part of what is
- * missing before it adds up again. README.md, "Room". */
-FILCHI_COLD static void producers_wait(filchi_worker *worker)
-{
-    filch_pool *pool = worker->lane.pool;
-    if (worker->room_passes != 0) {
-        worker->room_passes--;
-    } else {
-        const uint64_t missing = wake_producers(pool);
-        const uint64_t passes =
-            missing != 0 ? missing - 1 : 0; /* less than what lies in the queue */
-        worker->room_passes = (uint32_t)(passes / pool->config.max_workers);
     }
 }
 
@@ -86,7 +68,7 @@ void filchi_room_started(filchi_worker *worker, const filchi_job *job)
     /* [ROOM-2] seq_cst, pairs with EC-1, ROOM-1: a producer that waits for room is seen here, or sees
      * what is gone. */
     if (FILCHI_UNLIKELY(filchi_load_seq_cst_u64(&worker->lane.pool->room_waiters) != 0)) {
-        producers_wait(worker);
+        wake_producers(worker->lane.pool);
     }
 }
 
@@ -110,8 +92,8 @@ size_t filchi_room_put(filch_pool *pool, const filchi_job *jobs, size_t count)
     }
     if (put == 0) {
         mark_high(pool, pool->config.queue_tasks);
-    } else if (filchi_sleep_task_needs_wake(filchi_sleep_look(&pool->sleep))) {
-        filchi_sleep_wake_for_task(pool);
+    } else {
+        filchi_pool_task_published(pool);
     }
     return put;
 }
@@ -155,7 +137,7 @@ static size_t wait_once(producer *p, const filchi_job *jobs, size_t count, filch
         put = filchi_room_put(p->pool, jobs, count);
         *out_over = late; /* of a stop it learns at the next look */
     } else if (!filchi_eventcount_cancel(room, &p->waiter, (uint64_t)-1)) {
-        (void)wake_producers(p->pool); /* the wake was meant for somebody who still waits */
+        wake_producers(p->pool); /* the wake was meant for somebody who still waits */
     }
     return put;
 }

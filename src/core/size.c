@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How many workers are on duty, and binding them anew. Workers below `active` take work; the others finish what they have
- * begun, end what they owe as searchers, and rest on a list of their own, where no wake for work
- * goes to. README.md says why nothing is lost meanwhile.
+/* How many workers are on duty, and binding them anew. Workers below `active` take work; the others
+ * finish what they have begun, end what they owe as searchers, and rest on a list of their own, where
+ * no wake for work goes to. README.md says why nothing is lost meanwhile.
  *
  * `gate` orders changes of the size, and the stop: after it no thread is started. */
 #include "base/alloc.h"

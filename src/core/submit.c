@@ -91,13 +91,6 @@ filch_status filchi_submit_run_inline(filchi_worker *worker, void *object, filch
     return FILCH_OK;
 }
 
-static void published_own(filch_pool *pool)
-{
-    if (filchi_sleep_task_needs_wake(filchi_sleep_look(&pool->sleep))) {
-        filchi_sleep_wake_for_task(pool);
-    }
-}
-
 static filch_status submit_own(filchi_worker *worker, filchi_job *job)
 {
     filch_pool *pool = worker->lane.pool;
@@ -108,7 +101,7 @@ static filch_status submit_own(filchi_worker *worker, filchi_job *job)
     if (node != NULL) {
         filchi_job_copy(&node->job, job);
         if (push_own(worker, node, filchi_job_node_run)) {
-            published_own(pool);
+            filchi_pool_task_published(pool);
             return FILCH_OK;
         }
         filchi_job_node_put(worker, node);
@@ -197,7 +190,7 @@ static filch_status submit_own_task(filchi_worker *worker, filch_task *task,
     }
     filchi_job_task_store(task, options);
     if (push_own(worker, task, filchi_job_task_run)) {
-        published_own(pool);
+        filchi_pool_task_published(pool);
         return FILCH_OK;
     }
     return filchi_submit_run_inline(worker, task, filchi_job_task_run);

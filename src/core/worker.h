@@ -26,7 +26,6 @@ struct filchi_worker {
     filchi_waiter waiter;
     filchi_node_list nodes; /* spare, this worker's own */
     uint32_t batch_size;    /* the last one's */
-    uint32_t room_passes;   /* starts before it adds up the room again */
     uint32_t tick;          /* detached tasks taken; paces the look at the injector */
     unsigned index;
     uint32_t near; /* its place in the pool's nears, if it has some */

@@ -88,8 +88,8 @@ filch_status filch_stats_read(const filch_pool *pool, filch_stats *out_stats)
         add_worker(filchi_spi_counters(pool, i), &stats.total);
     }
     stats.total.tasks_cancelled += figures.cancelled;
-    const uint64_t now =
-        filchi_now(); /* one for all, after the counters: paced_ns is part of resting_ns */
+    /* one for all, after the counters: paced_ns is part of resting_ns */
+    const uint64_t now = filchi_now();
     stats.wall_ns = filchi_stopwatch_read(filchi_spi_wall(pool), now);
     for (unsigned i = 0; i < stats.max_workers; i++) {
         add_time(filchi_spi_timesheet(pool, i), now, &stats.total);

@@ -124,18 +124,6 @@ static void half(void)
     finish(9);
 }
 
-/* What one worker passes over, the starts of another make up for, in time for the last of them. */
-static void half_by_two(void)
-{
-    make_pool(8);
-    (void)model_spawn(produce, CLIENT_JOB(8));
-    MODEL_ASSERT(client_consume());
-    for (int i = 0; i < 4; i++) {
-        consume_as(pool->workers[1]);
-    }
-    finish(9);
-}
-
 /* The same with two workers. One of them may have looked before the producer came: only the other one
  * can wake it, and must count what the first has started. */
 static void late_taker(void)
@@ -171,10 +159,6 @@ const model_client model_clients[] = {
       .seconds = 2.5 },
     { .name = "injector_room_two_consumers", .body = two_consumers, .no_spurious_wakes = true },
     { .name = "injector_room_half", .body = half, .no_spurious_wakes = true, .seconds = 0.7 },
-    { .name = "injector_room_half_by_two",
-      .body = half_by_two,
-      .no_spurious_wakes = true,
-      .seconds = 0.7 },
     { .name = "injector_room_late_taker", .body = late_taker, .no_spurious_wakes = true },
     { .name = NULL },
 };
