@@ -3,9 +3,7 @@
 #ifndef FILCH_TEST_GROUPS_H
 #define FILCH_TEST_GROUPS_H
 
-#include "support/pool.h"
-
-#include <string.h>
+#include "support/held.h"
 
 static inline filch_group *make_group(filch_pool *pool, unsigned flags)
 {
@@ -44,42 +42,9 @@ static inline void expect_sums(filch_pool *pool)
     assert_int_equal(s.pending, 0);
 }
 
-/* Tasks that hold their worker. */
-typedef struct held {
-    filch_pool *pool;
-    atomic_uint in;
-    atomic_uint open;
-} held;
-
-static inline void hold_one(filch_cx *cx, void *arg)
+static inline void let_go_and_close(held *h)
 {
-    held *h = arg;
-    (void)cx;
-    atomic_fetch_add(&h->in, 1);
-    test_await(&h->open, 1);
-}
-
-static inline void hold_as(held *h, const filch_pool_config *config)
-{
-    memset(h, 0, sizeof(*h));
-    h->pool = test_pool_make_as(config);
-    for (unsigned i = 0; i < config->workers; i++) {
-        assert_int_equal(filch_post(h->pool, hold_one, h, 0, NULL), FILCH_OK);
-        test_await(&h->in, i + 1);
-    }
-}
-
-static inline void hold(held *h, unsigned workers, size_t queue_tasks)
-{
-    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
-    config.workers = workers;
-    config.queue_tasks = queue_tasks;
-    hold_as(h, &config);
-}
-
-static inline void let_go(held *h)
-{
-    atomic_store(&h->open, 1);
+    let_go(h);
     expect_sums(h->pool);
     test_pool_close(h->pool);
 }

@@ -1,47 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* A full queue: the bound is exact, each way to meet it does what task.h says, and every task is
  * counted once. */
-#include "support/pool.h"
-
-#include <string.h>
+#include "support/held.h"
 
 enum { MOST_WORKERS = 2, MANY = 100, EIGHT = 8 };
 
-/* Workers that are held in a task each, so that nothing is taken from the queue. */
-typedef struct held {
-    filch_pool *pool;
-    atomic_uint in;
-    atomic_uint open;
-} held;
-
-static void hold_one(filch_cx *cx, void *arg)
-{
-    held *h = arg;
-    (void)cx;
-    atomic_fetch_add(&h->in, 1);
-    test_await(&h->open, 1);
-}
-
-static void hold(held *h, unsigned workers, size_t queue_tasks, filch_full full)
+static void hold_full(held *h, unsigned workers, size_t queue_tasks, filch_full full)
 {
     filch_pool_config config = FILCH_POOL_CONFIG_INIT;
     config.workers = workers;
     config.queue_tasks = queue_tasks;
     config.full = full;
-    memset(h, 0, sizeof(*h));
-    h->pool = test_pool_make_as(&config);
-    for (unsigned i = 0; i < workers; i++) {
-        filch_submit_options wait = FILCH_SUBMIT_OPTIONS_INIT;
-        wait.full = FILCH_FULL_BLOCK;
-        assert_int_equal(filch_post(h->pool, hold_one, h, 0, &wait), FILCH_OK);
-        test_await(&h->in, i + 1);
-    }
-}
-
-static void let_go(held *h)
-{
-    atomic_store(&h->open, 1);
-    assert_int_equal(filch_pool_wait_quiet(h->pool, FILCH_FOREVER), FILCH_OK);
+    hold_as(h, &config);
 }
 
 static void expect_sums(filch_pool *pool)
@@ -95,7 +65,7 @@ static void capacity__any_number__accepts_exactly_that(void **state)
     for (size_t s = 0; s < TEST_CASES(sizes); s++) {
         held h;
         begin();
-        hold(&h, MOST_WORKERS, sizes[s], FILCH_FULL_REJECT);
+        hold_full(&h, MOST_WORKERS, sizes[s], FILCH_FULL_REJECT);
         for (size_t i = 0; i < sizes[s]; i++) {
             assert_int_equal(test_pool_stats(h.pool).queue_depth, i);
             assert_int_equal(post(h.pool, i, FILCH_FULL_DEFAULT, 0), FILCH_OK);
@@ -151,7 +121,7 @@ static void drop_oldest__hundred_into_eight__newest_stay_and_rest_ends_in_order(
 {
     held h;
     (void)state;
-    hold(&h, 1, EIGHT, FILCH_FULL_DROP_OLDEST);
+    hold_full(&h, 1, EIGHT, FILCH_FULL_DROP_OLDEST);
     hundred_into_eight(&h);
     let_go(&h);
     newest_eight_run(&h);
@@ -179,7 +149,7 @@ static void drop_oldest__from_a_batch__oldest_first(void **state)
     held inner = { 0 };
     (void)state;
     begin();
-    hold(&h, 1, EIGHT, FILCH_FULL_DROP_OLDEST);
+    hold_full(&h, 1, EIGHT, FILCH_FULL_DROP_OLDEST);
     assert_int_equal(filch_post(h.pool, hold_one, &inner, 0, NULL), FILCH_OK);
     for (size_t i = 0; i + 1 < EIGHT; i++) {
         assert_int_equal(post(h.pool, i, FILCH_FULL_DEFAULT, 0), FILCH_OK);
@@ -218,7 +188,7 @@ static void drop_oldest__end_that_posts__waits_and_drops_nothing(void **state)
     filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
     (void)state;
     begin();
-    hold(&h, 1, 1, FILCH_FULL_DROP_OLDEST);
+    hold_full(&h, 1, 1, FILCH_FULL_DROP_OLDEST);
     options.end = end_posts;
     assert_int_equal(filch_post(h.pool, run_it, &h, 0, &options), FILCH_OK);
     assert_int_equal(filch_post(h.pool, run_it, NULL, 0, NULL), FILCH_OK); /* drops two */
@@ -251,7 +221,7 @@ static void run__full__runs_in_the_caller(void **state)
     filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
     (void)state;
     begin();
-    hold(&h, MOST_WORKERS, 2, FILCH_FULL_RUN);
+    hold_full(&h, MOST_WORKERS, 2, FILCH_FULL_RUN);
     options.label = "here";
     options.end = note_end;
     assert_int_equal(post(h.pool, 0, FILCH_FULL_DEFAULT, 0), FILCH_OK);
@@ -334,8 +304,8 @@ static void block__two_full_pools_that_post_to_each_other__deadline_ends_it(void
     held b;
     (void)state;
     begin();
-    hold(&a, 1, 1, FILCH_FULL_REJECT);
-    hold(&b, 1, 1, FILCH_FULL_REJECT);
+    hold_full(&a, 1, 1, FILCH_FULL_REJECT);
+    hold_full(&b, 1, 1, FILCH_FULL_REJECT);
     across to_b = { &b, 0 };
     across to_a = { &a, 0 };
     assert_int_equal(filch_post(a.pool, post_across, &to_b, 0, NULL), FILCH_OK);
@@ -363,7 +333,7 @@ static void submit_many__prefix_is_accepted(void **state)
         tasks[i] = (filch_task)FILCH_TASK_INIT(run_it, (void *)i);
         pointers[i] = &tasks[i];
     }
-    hold(&h, 1, 50, FILCH_FULL_REJECT);
+    hold_full(&h, 1, 50, FILCH_FULL_REJECT);
     pointers[3] = NULL;
     assert_int_equal(filch_submit_many(h.pool, pointers, MANY, NULL, &accepted), FILCH_E_INVALID);
     assert_int_equal(filch_submit_many(h.pool, NULL, 1, NULL, &accepted), FILCH_E_INVALID);

@@ -141,7 +141,7 @@ static void wait__one_worker_sleeps_and_a_task_comes__runs_it(void **state)
         assert_int_equal(atomic_load(&f.ended), 1);
         destroy_group(f.group);
         test_pool_close(two);
-        let_go(&h);
+        let_go_and_close(&h);
     }
 }
 
@@ -238,7 +238,7 @@ static void fail__fail_fast__rest_is_cancelled_and_running_ones_see_it(void **st
     assert_int_equal(post(s.group, h.pool, run_it, NULL), FILCH_OK); /* the next round */
     assert_int_equal(wait_for(s.group), FILCH_OK);
     destroy_group(s.group);
-    let_go(&h);
+    let_go_and_close(&h);
     test_assert_clean();
 }
 
@@ -264,7 +264,7 @@ static void cancel__none_has_started__all_end_before_it_returns(void **state)
     assert_int_equal(test_pool_stats(h.pool).total.tasks_cancelled, THOUSAND + 1);
     assert_int_equal(wait_for(group), FILCH_E_CANCELLED);
     destroy_group(group);
-    let_go(&h);
+    let_go_and_close(&h);
     assert_int_equal(atomic_load(&runs), 0);
 }
 
@@ -366,7 +366,7 @@ static void wait__stopped_or_late__in_a_thread_and_in_a_task(void **state)
         destroy_group(group);
         test_pool_close(pool);
         assert_int_equal(filch_token_destroy(token), FILCH_OK);
-        let_go(&h);
+        let_go_and_close(&h);
     }
     test_assert_clean();
 }
@@ -395,7 +395,7 @@ static void wait__for_one_of_many__returns_when_that_one_has_ended(void **state)
     assert_int_equal(atomic_load(&runs), 99);
     destroy_group(one);
     destroy_group(rest);
-    let_go(&h);
+    let_go_and_close(&h);
 }
 
 /* Misuse. */

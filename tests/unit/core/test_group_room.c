@@ -50,7 +50,7 @@ static void full__each_policy__as_the_header_says(void **state)
     destroy_group(group);
     destroy_group(other);
     assert_int_equal(filch_token_destroy(token), FILCH_OK);
-    let_go(&h);
+    let_go_and_close(&h);
 }
 
 typedef struct blocked {
@@ -99,7 +99,7 @@ static void full__posts_that_wait__room_stop_or_cancel_ends_it(void **state)
         assert_int_equal(atomic_load(&runs), end == 0 ? 2 : end == 1 ? 1 : 0);
         destroy_group(group);
         assert_int_equal(filch_token_destroy(token), FILCH_OK);
-        let_go(&h);
+        let_go_and_close(&h);
     }
 }
 
@@ -234,6 +234,77 @@ static void pause__tasks_of_groups__begin_for_who_waits_only(void **state)
     test_assert_clean();
 }
 
+typedef struct inside_post {
+    held *h;
+    filch_group *group;
+    atomic_uint late;
+} inside_post;
+
+static void post_from_inside(filch_cx *cx, void *ctx, filch_range range)
+{
+    inside_post *p = ctx;
+    (void)cx;
+    (void)range;
+    for (filch_full full = FILCH_FULL_RUN; full <= FILCH_FULL_DROP_OLDEST; full++) {
+        if (post_full(p->h, p->group, full, 1, NULL) == FILCH_E_TIMEOUT) {
+            atomic_fetch_add(&p->late, 1);
+        }
+    }
+}
+
+/* A guest of a loop must not run or drop tasks inside its piece: it waits. */
+static void full__post_from_inside_the_pool__waits(void **state)
+{
+    held h;
+    (void)state;
+    begin();
+    hold(&h, 1, 1);
+    inside_post p = { .h = &h, .group = make_group(h.pool, 0) };
+    assert_int_equal(post_full(&h, p.group, FILCH_FULL_REJECT, 0, NULL), FILCH_OK);
+    assert_int_equal(filch_for_on(h.pool, 1, post_from_inside, &p, NULL), FILCH_OK);
+    assert_int_equal(atomic_load(&p.late), 2);
+    assert_int_equal(atomic_load(&runs), 0);
+    atomic_store(&h.open, 1);
+    assert_int_equal(wait_for(p.group), FILCH_OK);
+    assert_int_equal(atomic_load(&runs), 1);
+    destroy_group(p.group);
+    let_go_and_close(&h);
+}
+
+typedef struct own_post {
+    filch_pool *pool;
+    filch_group *group;
+    atomic_uint in;
+    atomic_uint open;
+    filch_status status;
+} own_post;
+
+static void post_when_let_go(filch_cx *cx, void *arg)
+{
+    own_post *p = arg;
+    (void)cx;
+    atomic_fetch_add(&p->in, 1);
+    test_await(&p->open, 1);
+    p->status = post(p->group, p->pool, run_it, NULL);
+}
+
+static void shutdown__cancel__own_posts_to_a_group_are_refused(void **state)
+{
+    (void)state;
+    begin();
+    own_post p = { .pool = test_pool_make(1), .status = FILCH_OK };
+    p.group = make_group(p.pool, 0);
+    assert_int_equal(filch_post(p.pool, post_when_let_go, &p, 0, NULL), FILCH_OK);
+    test_await(&p.in, 1);
+    assert_int_equal(filch_pool_shutdown(p.pool, FILCH_CANCEL, FILCH_NOW, NULL), FILCH_E_TIMEOUT);
+    atomic_store(&p.open, 1);
+    assert_int_equal(filch_pool_shutdown(p.pool, FILCH_CANCEL, FILCH_FOREVER, NULL), FILCH_OK);
+    assert_int_equal(p.status, FILCH_E_CLOSED);
+    assert_int_equal(atomic_load(&runs), 0);
+    destroy_group(p.group);
+    assert_int_equal(filch_pool_destroy(p.pool), FILCH_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
@@ -241,6 +312,8 @@ int main(void)
         cmocka_unit_test(full__posts_that_wait__room_stop_or_cancel_ends_it),
         cmocka_unit_test(full__a_workers_own_posts__run_inside_unless_in_a_task_of_a_group),
         cmocka_unit_test(shutdown__cancel_with_groups__each_ends_and_the_report_agrees),
+        cmocka_unit_test(full__post_from_inside_the_pool__waits),
+        cmocka_unit_test(shutdown__cancel__own_posts_to_a_group_are_refused),
         cmocka_unit_test(pause__tasks_of_groups__begin_for_who_waits_only),
         cmocka_unit_test(turns__a_group_that_never_ends__others_come_too),
     };

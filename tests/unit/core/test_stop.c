@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tokens of tasks and posts: what has not started ends, what runs can ask, what waits for room gives
  * up, and everything is counted. */
-#include "support/pool.h"
-
-#include <string.h>
+#include "support/held.h"
 
 enum { BIG = 100 };
 
@@ -25,38 +23,6 @@ static filch_submit_options options_with(filch_token *token, filch_end_fn *end)
     options.stop = token;
     options.end = end;
     return options;
-}
-
-/* A worker that is held in a task. */
-typedef struct held {
-    filch_pool *pool;
-    atomic_uint in;
-    atomic_uint open;
-} held;
-
-static void hold_one(filch_cx *cx, void *arg)
-{
-    held *h = arg;
-    TEST_CHECK(!filch_stopped(cx));
-    atomic_fetch_add(&h->in, 1);
-    test_await(&h->open, 1);
-}
-
-static void hold(held *h, size_t queue_tasks)
-{
-    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
-    config.workers = 1;
-    config.queue_tasks = queue_tasks;
-    memset(h, 0, sizeof(*h));
-    h->pool = test_pool_make_as(&config);
-    assert_int_equal(filch_post(h->pool, hold_one, h, 0, NULL), FILCH_OK);
-    test_await(&h->in, 1);
-}
-
-static void let_go(held *h)
-{
-    atomic_store(&h->open, 1);
-    assert_int_equal(filch_pool_wait_quiet(h->pool, FILCH_FOREVER), FILCH_OK);
 }
 
 static atomic_uint runs;
@@ -104,7 +70,7 @@ static void stop__before_the_start__each_ends_cancelled(void **state)
     filch_task free_task = FILCH_TASK_INIT(run_it, NULL);
     (void)state;
     begin();
-    hold(&h, 64);
+    hold(&h, 1, 64);
     filch_token *token = make_token(NULL);
     filch_token *other = make_token(NULL);
     post_all_kinds(h.pool, &task, token);
@@ -202,7 +168,7 @@ static void stop__posts_that_wait_for_room__stopped_and_counted(void **state)
     late_post posts[THREADS];
     (void)state;
     begin();
-    hold(&h, 1);
+    hold(&h, 1, 1);
     filch_token *token = make_token(NULL);
     assert_int_equal(filch_post(h.pool, run_it, NULL, 0, NULL), FILCH_OK);
     for (int i = 0; i < THREADS; i++) {
@@ -240,7 +206,7 @@ static void stop__full_queue__no_policy_acts_for_a_stopped_task(void **state)
     held h;
     (void)state;
     begin();
-    hold(&h, 1);
+    hold(&h, 1, 1);
     filch_token *token = make_token(NULL);
     assert_int_equal(filch_token_stop(token), FILCH_OK);
     late_post with_room = { h.pool, token, FILCH_FULL_BLOCK, FILCH_E_INVALID };
@@ -286,7 +252,7 @@ static void stop__submit_many_that_waits__a_prefix_is_accepted(void **state)
     pthread_t thread;
     (void)state;
     begin();
-    hold(&h, 3);
+    hold(&h, 1, 3);
     filch_token *token = make_token(NULL);
     many_post post = { h.pool, token, 99, FILCH_OK };
     test_thread_start(&thread, post_many, &post);
@@ -312,7 +278,7 @@ static void stop__at_any_moment__the_post_returns_and_the_sums_agree(void **stat
         held h;
         pthread_t threads[2];
         begin();
-        hold(&h, 1);
+        hold(&h, 1, 1);
         filch_token *token = make_token(NULL);
         late_post posts[2] = { { h.pool, token, FILCH_FULL_BLOCK, FILCH_OK },
                                { h.pool, token, FILCH_FULL_BLOCK, FILCH_OK } };
