@@ -5,6 +5,7 @@
 #include <filch/parallel.h>
 #include <sched.h>
 
+#include "core/pool.h"
 #include "support/child.h"
 
 typedef struct pausing {
@@ -265,6 +266,45 @@ static void pause__loops_and_their_helpers_go_on(void **state)
     test_pool_close(pool);
 }
 
+typedef struct holder {
+    filchi_worker worker;
+    atomic_uint over;
+} holder;
+
+static void *begin_a_task(void *arg)
+{
+    holder *h = arg;
+    filchi_pool_hold(&h->worker, (filchi_work){ filchi_job_run, NULL });
+    atomic_store(&h->over, 1);
+    return NULL;
+}
+
+/* A worker that had taken a task before the pause, and is about to start it: a thread plays it. */
+static void pause__a_task_in_hand__is_held(void **state)
+{
+    static holder h;
+    pthread_t thread;
+    filch_pool *pool = test_pool_make(1);
+    (void)state;
+    h.worker.lane.pool = pool;
+    TEST_CHECK(filchi_parker_init(&h.worker.parker));
+    filchi_waiter_init(&h.worker.waiter, &h.worker.parker);
+    filchi_timesheet_begin(&h.worker.time, FILCHI_BUSY, filchi_now());
+    filchi_pool_hold(&h.worker, (filchi_work){ filchi_job_run, NULL }); /* not paused: at once */
+    assert_int_equal(filch_pool_pause(pool), FILCH_OK);
+    test_thread_start(&thread, begin_a_task, &h);
+    for (uint32_t turn = 0; filchi_load_relaxed_u64(&pool->resting_workers) == 0; turn++) {
+        filchi_thread_yield(turn);
+    }
+    assert_int_equal(atomic_load(&h.over), 0);
+    assert_int_equal(filch_pool_resume(pool), FILCH_OK);
+    test_thread_join(thread);
+    assert_int_equal(atomic_load(&h.over), 1);
+    assert_int_equal(filchi_load_relaxed_u64(&pool->resting_workers), 0);
+    filchi_parker_destroy(&h.worker.parker);
+    test_pool_close(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
@@ -277,6 +317,7 @@ int main(void)
         cmocka_unit_test(pause__full_queue__nothing_runs_in_the_caller),
         cmocka_unit_test(pause__full_deque__nothing_runs_inside_a_post),
         cmocka_unit_test(pause__loops_and_their_helpers_go_on),
+        cmocka_unit_test(pause__a_task_in_hand__is_held),
     };
     test_begin(120);
     return cmocka_run_group_tests(cases, NULL, NULL);
