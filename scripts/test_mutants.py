@@ -199,6 +199,22 @@ class Verdict(unittest.TestCase):
         with self.assertRaisesRegex(mutant_list.Bad, "does not end"):
             self.judge("sleep 60", limit=0.2)
 
+    def test_patience(self):
+        """A client that finds its mutant in a longer run only."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            client = folder / "client"
+            client.write_text("""#!/bin/sh
+case "$*" in *--seconds*) echo 'latch: FAILED: late'; exit 1;; esac
+""")
+            client.chmod(0o755)
+            shop = mutants.Workshop.__new__(mutants.Workshop)
+            shop.root, shop.folder, shop.limit = ROOT, folder, 30
+            shop._link = lambda *_: client
+            (folder / "x.c").write_text("")
+            self.assertEqual(shop.run([], "latch", "x.c", "", True), "late")
+            self.assertIsNone(shop.run([], "latch", "x.c", "", False))
+
 
 if __name__ == "__main__":
     sys.exit(unittest.main())
