@@ -101,10 +101,12 @@ typedef struct filch_pool_config {
  * can grow to the CPUs that were allowed when it was created; limit_names are asked once. It does not
  * follow if FILCH_WORKERS gave its size, or with FILCH_POOL_FIXED.
  * Under a quota of 1.5 CPUs the second worker works part-time: when it has used its half of a CPU, less
- * 0.06 for the program's other threads, it rests for some milliseconds, at most 100, before its next
+ * 0.05 for the program's other threads, it rests for some milliseconds, at most 100, before its next
  * task, so that the system does not stop the whole process. A task or loop that it has begun is not
  * interrupted. Likewise under any fractional quota above one CPU, as long as the size follows it and is
- * not shared; FILCH_POOL_NO_PACE: all work until the process is stopped. */
+ * not shared; FILCH_POOL_NO_PACE: all work until the process is stopped. While one works part-time, all ask the
+ * system for longer slices of CPU time (10 ms), so that other threads go first; threads and processes
+ * that a task starts inherit that. */
 
 /* Binding: with FILCH_POOL_COMPACT or _SPREAD worker i runs on one CPU only, the i-th of those allowed to
  * the creator, from the start again when there are more workers; filch_pool_rebind does it anew. A core

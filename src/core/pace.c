@@ -50,11 +50,22 @@ void filchi_pace_rest_until(filchi_worker *worker, int64_t until_ns)
     (void)filchi_eventcount_wait(&pool->resting, &worker->waiter, until_ns, (uint64_t)-1);
 }
 
+/* A paced pool leaves a part of the quota to the other threads of the process, and no CPU: they go
+ * first. All its workers, also the full ones. */
+static void yield_or_not(filchi_pace *pace, bool paced)
+{
+    if (pace->yields != paced) {
+        pace->yields = paced;
+        (void)filchi_thread_slice(paced ? FILCHI_PACE_TURN_NS : 0);
+    }
+}
+
 bool filchi_pace_rest(filchi_worker *worker)
 {
     /* relaxed: a late look costs a slice */
     const uint32_t paced = filchi_load_relaxed_u32(&worker->lane.pool->follow.pace);
     filchi_pace *pace = &worker->pace;
+    yield_or_not(pace, paced != 0);
     if (paced >> PART_BITS != worker->index + 1) {
         pace->part = 0;
         return false;

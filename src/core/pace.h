@@ -11,9 +11,10 @@
 #define FILCHI_PACE_SLICE_NS ((int64_t)2000000)  /* CPU time at a time */
 #define FILCHI_PACE_LOOK_NS ((int64_t)500000)    /* the thread's clock is a system call */
 #define FILCHI_PACE_REST_NS ((int64_t)100000000) /* the longest rest */
+#define FILCHI_PACE_TURN_NS UINT64_C(10000000)   /* a worker's time on a CPU that others want too */
 
 enum {
-    FILCHI_PACE_RESERVE = 60, /* thousandths of a CPU, for the other threads of the process */
+    FILCHI_PACE_RESERVE = 50, /* thousandths of a CPU, for the other threads of the process */
     FILCHI_PACE_LEAST = 20    /* that the last worker always has: a slice in the longest rest */
 };
 
@@ -25,6 +26,7 @@ typedef struct filchi_pace {
     int64_t cpu_ns;    /* of its thread then */
     int64_t credit_ns; /* CPU time it may use; negative: it has used too much */
     unsigned part;     /* 0: not paced */
+    bool yields;       /* its thread has asked for long slices */
 } filchi_pace;
 
 /* Which worker is paced, and its part in thousandths of a CPU, in one word; 0: none. */

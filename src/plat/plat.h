@@ -41,6 +41,12 @@ void filchi_thread_join(filchi_thread *thread);
 /* Nobody will join the calling thread. */
 void filchi_thread_detach_self(void);
 
+/* The calling thread runs for `slice_ns` at a time, 0: for as long as the system thinks right, and lets
+ * threads with shorter slices go first. False: the system refuses, or the thread's policy has no
+ * slices (slice_linux.c). The second form reads it; 0: the system does not say. */
+bool filchi_thread_slice(uint64_t slice_ns);
+uint64_t filchi_thread_slice_now(void);
+
 /* Let others run; for waits that another running thread ends within a few instructions. `turn`
  * counts the calls of one wait from 0: later ones sleep for a moment, since under a real-time policy
  * a yield never lets a thread of lower priority run, and that may be the one we wait for. */

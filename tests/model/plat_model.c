@@ -108,6 +108,12 @@ int64_t filchi_clock_ns(void)
     return rt->clock_ns;
 }
 
+bool filchi_thread_slice(uint64_t slice_ns)
+{
+    (void)slice_ns;
+    return false;
+}
+
 bool filchi_thread_bind(filchi_thread *thread, unsigned cpu)
 {
     (void)thread;

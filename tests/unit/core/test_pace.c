@@ -3,6 +3,9 @@
  * rests have no end but those that are tested. */
 #include "support/pool.h"
 
+#include <errno.h>
+#include <sched.h>
+
 #include "core/pool.h"
 #include "core/sizing.h"
 
@@ -27,7 +30,7 @@ static void pace__account__rests_when_its_part_is_used(void **state)
         { 10 * MS, 10 * MS, 12727272 },                /* 2 + 4.4 - 10 */
         { 1000 * MS, 1000 * MS, FILCHI_PACE_REST_NS }, /* what is owed is bounded */
     };
-    filchi_pace pace = { 0, 0, 0, 0 };
+    filchi_pace pace = { 0, 0, 0, 0, false };
     int64_t now_ns = 0;
     int64_t cpu_ns = 0;
     (void)state;
@@ -50,7 +53,7 @@ static void pace__account_over_a_long_time__uses_its_part(void **state)
     (void)state;
     for (size_t i = 0; i < TEST_CASES(parts); i++) {
         test_rng rng = test_rng_make(i + 1);
-        filchi_pace pace = { 0, 0, 0, 0 };
+        filchi_pace pace = { 0, 0, 0, 0, false };
         int64_t now_ns = 1;
         int64_t cpu_ns = 0;
         (void)filchi_pace_charge(&pace, parts[i], now_ns, cpu_ns);
@@ -73,8 +76,8 @@ static void part__of_the_last_worker__by_quota(void **state)
         unsigned part;
     } cases[] = {
         { 2, 0, 0 },        { 1, 50000, 0 },   { 1, 100000, 0 },  { 1, 150000, 0 },
-        { 2, 150000, 440 }, { 3, 150000, 0 },  { 2, 200000, 0 },  { 3, 299900, 939 },
-        { 2, 100001, 20 },  { 2, 107900, 20 }, { 2, 108100, 21 }, { 4, 350000, 440 },
+        { 2, 150000, 450 }, { 3, 150000, 0 },  { 2, 200000, 0 },  { 3, 299900, 949 },
+        { 2, 100001, 20 },  { 2, 106900, 20 }, { 2, 107100, 21 }, { 4, 350000, 450 },
         { 2, 350000, 0 },
     };
     (void)state;
@@ -194,6 +197,63 @@ static void pace__taken_back__no_more_rests(void **state)
     test_pool_close(pool);
 }
 
+/* The slice of each worker's thread, as its last task saw it. */
+typedef struct slices {
+    _Atomic uint64_t of[2];
+} slices;
+
+static void look_task(filch_cx *cx, void *data)
+{
+    slices *seen = *(slices **)data;
+    test_spin_ns(MS / 10);
+    atomic_store(&seen->of[filch_cx_worker(cx)], filchi_thread_slice_now());
+}
+
+static void post_until_both_have(filch_pool *pool, slices *seen, uint64_t slice_ns)
+{
+    while (atomic_load(&seen->of[0]) != slice_ns || atomic_load(&seen->of[1]) != slice_ns) {
+        assert_int_equal(filch_post(pool, look_task, &seen, sizeof(seen), NULL), FILCH_OK);
+    }
+    assert_int_equal(filch_pool_wait_quiet(pool, FILCH_FOREVER), FILCH_OK);
+}
+
+static void pace__while_it_lasts__all_workers_let_others_go_first(void **state)
+{
+    const uint64_t usual_ns = filchi_thread_slice_now();
+    slices seen = { { 0, 0 } };
+    (void)state;
+    if (usual_ns == 0) {
+        print_message("the system has no slices of one thread (Linux 6.12): skipped\n");
+        skip();
+    }
+    filch_pool *pool = make_paced(PART);
+    post_until_both_have(pool, &seen, FILCHI_PACE_TURN_NS);
+    filchi_store_relaxed_u32(&pool->follow.pace, 0);
+    post_until_both_have(pool, &seen, usual_ns);
+    assert_int_equal(filchi_thread_slice_now(), usual_ns);
+    test_pool_close(pool);
+}
+
+static void *slice_of_an_idle_policy(void *arg)
+{
+    const struct sched_param none = { 0 };
+    (void)arg;
+    errno = 0;
+    assert_int_equal(pthread_setschedparam(pthread_self(), SCHED_IDLE, &none), 0);
+    assert_false(filchi_thread_slice(FILCHI_PACE_TURN_NS));
+    assert_int_equal(filchi_thread_slice_now(), 0);
+    assert_int_equal(errno, 0);
+    return NULL;
+}
+
+static void slice__of_a_policy_without__refused(void **state)
+{
+    pthread_t thread;
+    (void)state;
+    test_thread_start(&thread, slice_of_an_idle_policy, NULL);
+    test_thread_join(thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
@@ -204,6 +264,8 @@ int main(void)
         cmocka_unit_test(pace__resized_meanwhile__comes_back),
         cmocka_unit_test(pace__shut_down_meanwhile__ends),
         cmocka_unit_test(pace__taken_back__no_more_rests),
+        cmocka_unit_test(pace__while_it_lasts__all_workers_let_others_go_first),
+        cmocka_unit_test(slice__of_a_policy_without__refused),
     };
     test_begin(60);
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -56,9 +56,9 @@ static void size__each_source__number_and_reason(void **state)
         { 16, 8, 200000, 2, 2, FILCH_CPUS_BY_QUOTA,
           "quota of 2 CPUs by cpu.max; 8 cores with 16 logical CPUs allowed" },
         { 4, 4, 150000, 2, 2, FILCH_CPUS_BY_QUOTA,
-          "quota of 1.5 CPUs by cpu.max, rounded up, the last worker part-time (0.44); 4 cores allowed" },
+          "quota of 1.5 CPUs by cpu.max, rounded up, the last worker part-time (0.45); 4 cores allowed" },
         { 2, 2, 150000, 2, 2, FILCH_CPUS_BY_QUOTA,
-          "quota of 1.5 CPUs by cpu.max, rounded up, the last worker part-time (0.44); 2 cores allowed" },
+          "quota of 1.5 CPUs by cpu.max, rounded up, the last worker part-time (0.45); 2 cores allowed" },
         { 4, 4, 100000, 1, 1, FILCH_CPUS_BY_QUOTA, "quota of 1 CPU by cpu.max; 4 cores allowed" },
         { 4, 4, 50000, 1, 1, FILCH_CPUS_BY_QUOTA,
           "quota of 0.5 CPUs by cpu.max, rounded up; 4 cores allowed; below one CPU throttling "
