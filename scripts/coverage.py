@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """coverage.py [--floor PERCENT] [--json FILE] <build folder>: runs the unit, property, fault, system
-and short stress tests of a coverage build, prints the lines and branches of src/ that they reached,
+and short stress tests of a coverage build, but no whole programs, prints the lines and branches of src/ that they reached,
 and judges: fewer lines than the floor fail, and so does each line that was not reached and does not
 stand in tests/coverage.txt, and each entry there that was reached after all or is gone. Branches are
 counted, and named with --branches, but not judged: the failing side of a call has lines of its own.
@@ -29,6 +29,7 @@ import ctext
 
 LIST = "tests/coverage.txt"
 TESTS = "^(fast|stress|system|example)$"
+WHOLE_PROGRAMS = "^(cli_bench|cli_demo|test_uts)$"  # minutes, for lines that others reach
 # Broken rules abort; test_misuse has them, and a broken assertion is a defect of the library.
 NO_BRANCHES = r".*\bFILCHI_(ASSERT|RULE)\b.*"
 
@@ -139,7 +140,8 @@ def run_tests(build):
         path.unlink()
     environment = dict(os.environ)
     environment.setdefault("FILCH_TEST_SCALE", "0.04")
-    command = ["ctest", "--test-dir", build, "-L", TESTS, "--output-on-failure", "--no-tests=error"]
+    command = ["ctest", "--test-dir", build, "-L", TESTS, "-E", WHOLE_PROGRAMS, "--output-on-failure"]
+    command += ["--no-tests=error"]
     command += ["--no-label-summary", "-j", str(os.cpu_count())]
     if subprocess.run(command, env=environment, check=False).returncode != 0:
         sys.exit("coverage: a test failed")
