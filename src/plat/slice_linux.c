@@ -23,6 +23,7 @@ typedef struct scheduling {
 
 static bool read_scheduling(scheduling *now)
 {
+    *now = (scheduling){ .size = sizeof(*now) };
     return syscall(SYS_sched_getattr, 0, now, (unsigned)sizeof(*now), 0) == 0 &&
            (now->policy == SCHED_OTHER || now->policy == SCHED_BATCH);
 }
@@ -33,7 +34,6 @@ bool filchi_thread_slice(uint64_t slice_ns)
     scheduling wanted;
     bool done = read_scheduling(&wanted);
     if (done) {
-        wanted.size = sizeof(wanted);
         wanted.runtime_ns = slice_ns;
         done = syscall(SYS_sched_setattr, 0, &wanted, 0) == 0;
     }
