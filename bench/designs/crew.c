@@ -2,7 +2,7 @@
 /* Threads, groups, sleep. All atomics are seq_cst: a publisher puts the task and then reads who
  * sleeps, a sleeper says that it sleeps and then looks once more, both under the mutex or with
  * seq_cst, so one of the two sees the other. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 
 #include "bench/designs/crew.h"
 
@@ -10,7 +10,16 @@
 #include <sched.h>
 #include <stdlib.h>
 
-enum { STACK_BYTES = 64 << 20, LOOKS = 64 /* fruitless ones before a thread sleeps */ };
+enum { STACK_BYTES = 64 << 20, LOOKS = 64, PATIENT_LOOKS = 4096 /* some 0.1 ms */ };
+
+static inline void pause_cpu(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
 
 /* Lists. */
 
@@ -221,9 +230,11 @@ void crew_wait(crew_cx *cx, crew_group *group)
         if (task != NULL) {
             run_task(cx, task);
             looks = 0;
-        } else if (++looks > LOOKS) {
+        } else if (++looks > pool->looks) {
             sleep_until(cx, group);
             looks = 0;
+        } else {
+            pause_cpu();
         }
     }
 }
@@ -299,6 +310,15 @@ uint64_t crew_random(crew_cx *cx)
 
 /* Threads. */
 
+/* With fewer CPUs than threads a long look takes the CPU from the one that is waited for. */
+static unsigned looks_of(const crew_policy *policy, unsigned threads)
+{
+    cpu_set_t allowed;
+    const bool free = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 &&
+                      threads <= (unsigned)CPU_COUNT(&allowed);
+    return policy->patient && free ? PATIENT_LOOKS : LOOKS;
+}
+
 static void *thread_main(void *arg)
 {
     crew_cx *cx = arg;
@@ -309,12 +329,14 @@ static void *thread_main(void *arg)
         if (task != NULL) {
             run_task(cx, task);
             looks = 0;
-        } else if (++looks > LOOKS) {
+        } else if (++looks > pool->looks) {
             if (atomic_load(&pool->stopping)) {
                 return NULL;
             }
             sleep_until(cx, NULL);
             looks = 0;
+        } else {
+            pause_cpu();
         }
     }
 }
@@ -389,6 +411,7 @@ static int crew_start(const design *on, unsigned threads, void **out_pool)
     }
     unsigned started = 0;
     pool->threads = threads;
+    pool->looks = looks_of(policy, threads);
     error = error == 0 && policy->open != NULL ? policy->open(pool) : error;
     error = error == 0 ? start_threads(pool, &started) : error;
     if (error != 0) {

@@ -51,6 +51,7 @@ design_task *crew_list_take_newest(crew_list *list);
 
 typedef struct crew_policy {
     bool idle_waits; /* who waits for a group runs nothing meanwhile */
+    bool patient;    /* what a thread waits for comes soon, and to it: it looks for longer */
 
     /* The queues; 0 or an errno value. May be NULL. */
     int (*open)(crew *pool);
@@ -91,6 +92,7 @@ struct crew {
     pthread_cond_t outside;
     crew_cx *sleepers; /* the last to fall asleep first */
     unsigned threads;
+    unsigned looks; /* fruitless ones before a thread sleeps */
     crew_cx *cx;
 };
 

@@ -25,9 +25,11 @@ static bool fixed_is_empty(crew *pool, const crew_cx *cx)
     return atomic_load(&pool->lists[cx->number].count) == 0;
 }
 
-static const crew_policy fixed_policy = {
-    .idle_waits = true, .put = fixed_put, .take = fixed_take, .is_empty = fixed_is_empty
-};
+static const crew_policy fixed_policy = { .idle_waits = true,
+                                          .patient = true,
+                                          .put = fixed_put,
+                                          .take = fixed_take,
+                                          .is_empty = fixed_is_empty };
 
 static void fixed_pair(const design_cx *here, design_task *a, design_task *b)
 {
