@@ -144,20 +144,26 @@ typedef struct brood {
     unsigned hi;
 } brood;
 
-static uintptr_t search(filch_cx *cx, uintptr_t arg)
+static uintptr_t search(filch_cx *cx, uintptr_t arg);
+
+/* The first child of the brood, and all below it. */
+static uintptr_t search_first(filch_cx *cx, uintptr_t arg)
 {
     const brood *const b = (const brood *)arg;
-    if (b->hi - b->lo > 1) {
-        const unsigned middle = b->lo + (b->hi - b->lo) / 2;
-        const brood low = { b->parent, b->lo, middle };
-        const brood high = { b->parent, middle, b->hi };
-        const filch_pair both =
-            filch_join2_word(cx, search, (uintptr_t)&low, search, (uintptr_t)&high);
-        return both.first + both.second;
-    }
     const grid_uts_node node = grid_uts_child(b->parent, b->lo);
     const brood children = { &node, 0, grid_uts_children(&work->uts, &node) };
     return children.hi == 0 ? 1 : 1 + search(cx, (uintptr_t)&children);
+}
+
+static uintptr_t search(filch_cx *cx, uintptr_t arg)
+{
+    const brood *const b = (const brood *)arg;
+    if (b->hi - b->lo == 1) {
+        return search_first(cx, arg);
+    }
+    const brood rest = { b->parent, b->lo + 1, b->hi };
+    const filch_pair both = filch_join2_word(cx, search_first, arg, search, (uintptr_t)&rest);
+    return both.first + both.second;
 }
 
 static uint64_t run_uts(grid_input *input)
