@@ -26,6 +26,7 @@ FILCH_BEGIN_DECLS
 typedef struct filch_worker_stats {
     uint64_t tasks_run;       /* detached tasks and roots whose function was called by a worker */
     uint64_t tasks_cancelled; /* ended without being started */
+    uint64_t tasks_late;      /* of tasks_cancelled: since their start_by had passed */
     uint64_t tasks_inline;    /* of tasks_run: run inside their own post, the deque being full */
     uint64_t tasks_posted;    /* accepted from this worker's own tasks */
     uint64_t injected_taken;  /* tasks and roots from foreign threads that were started */
@@ -89,7 +90,7 @@ typedef struct filch_stats {
         sizeof(filch_stats), 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
             0, 0, 0,                                                                               \
         {                                                                                          \
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                       \
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
         }                                                                                          \
     }
 

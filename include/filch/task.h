@@ -8,7 +8,7 @@
  *
  * Counting: every task is accepted (FILCH_OK) or refused (FILCH_E_CLOSED, FILCH_E_FULL,
  *          FILCH_E_TIMEOUT, FILCH_E_STOPPED, FILCH_E_CANCELLED, FILCH_E_NOMEM; misuse is not counted); every accepted
- *          task ends exactly once, as FILCH_RAN, FILCH_CANCELLED or FILCH_DROPPED.
+ *          task ends exactly once, as FILCH_RAN, FILCH_CANCELLED, FILCH_DROPPED or FILCH_LATE.
  * When full: queue_tasks tasks and roots of foreign threads have been accepted and not been started;
  *          where they wait, also with a worker that took several at once, makes no difference. Then
  *          the call, or else the pool, decides for a foreign thread:
@@ -48,7 +48,8 @@ FILCH_BEGIN_DECLS
 typedef enum filch_end {
     FILCH_RAN = 1,       /* its function has returned */
     FILCH_CANCELLED = 2, /* it was never started */
-    FILCH_DROPPED = 3    /* never started, and given up for a newer one: FILCH_FULL_DROP_OLDEST */
+    FILCH_DROPPED = 3,   /* never started, and given up for a newer one: FILCH_FULL_DROP_OLDEST */
+    FILCH_LATE = 4 /* never started: its start_by had passed. Counted as cancelled, and apart */
 } filch_end;
 
 /* Called exactly once for each accepted task, on the thread that ran or dropped it, after its last use
@@ -69,21 +70,25 @@ typedef struct filch_submit_options {
                           stopped while the call waits for room: FILCH_E_STOPPED. It outlives the
                           task, up to its end */
     filch_group *group; /* of this pool; NULL: none */
-    uintptr_t reserved[4];
+    filch_time
+        start_by; /* 0: none. Who would start the task later ends it as FILCH_LATE; the call itself
+                          waits for room no longer than that, and gets FILCH_E_TIMEOUT if it has
+                          passed already */
+    uintptr_t reserved[3];
 } filch_submit_options;
 
 #define FILCH_SUBMIT_OPTIONS_INIT                                                                  \
     {                                                                                              \
-        sizeof(filch_submit_options), 0, NULL, NULL, FILCH_FULL_DEFAULT, 0, NULL, NULL,            \
+        sizeof(filch_submit_options), 0, NULL, NULL, FILCH_FULL_DEFAULT, 0, NULL, NULL, 0,         \
         {                                                                                          \
-            0, 0, 0, 0                                                                             \
+            0, 0, 0                                                                                \
         }                                                                                          \
     }
 
 /* Tasks a worker's deque holds, at about 160 bytes each. */
 #define FILCH_MAX_OWN_TASKS ((size_t)1 << 20)
 
-/* Up to this many bytes, 24 less with a token or a group, a post allocates nothing (a worker's, or one
+/* Up to this many bytes, half of it with a token, a group or a start_by, a post allocates nothing (a worker's, or one
  * to a group: nothing once the pool is warm). */
 #define FILCH_POST_INLINE_BYTES 64u
 
@@ -140,7 +145,8 @@ FILCH_API filch_status filch_submit_many(filch_pool *pool, filch_task *const *ta
  *             of its tasks wait, for a worker with own_tasks. A drop takes the oldest task of the group.
  *   isolated  a task of a group runs isolated (fork.h), what it forks too; so a task that it posts is
  *             refused, not run inside the post, when there is no room.
- *   failure   is what filch_fail says of a task; FILCH_E_CANCELLED of one that never ran. A round begins
+ *   failure   is what filch_fail says of a task; FILCH_E_CANCELLED of one that never ran,
+ *             FILCH_E_TIMEOUT if it was late. A round begins
  *             with the first post after a wait has returned FILCH_OK; its first failure is kept.
  *   cancelled until the next round posts get FILCH_E_CANCELLED; tasks that run can ask: filch_stopped. */
 #define FILCH_GROUP_FAIL_FAST 1u /* the first failure cancels the group */

@@ -257,7 +257,9 @@ static filch_end run_job(filch_cx *cx, filchi_job *job, filch_status *out_failur
     }
     (void)filchi_lane_isolate(lane, cx, isolated);
     lane->group_frame = frame.outer;
-    *out_failure = how == FILCH_RAN ? frame.status : FILCH_E_CANCELLED;
+    *out_failure = how == FILCH_RAN    ? frame.status
+                   : how == FILCH_LATE ? FILCH_E_TIMEOUT
+                                       : FILCH_E_CANCELLED;
     return how;
 }
 
@@ -430,7 +432,7 @@ static filch_status put(filch_group *group, uintptr_t entry, const filch_submit_
     if ((full == FILCH_FULL_RUN || full == FILCH_FULL_DROP_OLDEST) && filchi_place_inside(pool)) {
         full = FILCH_FULL_BLOCK;
     }
-    const filch_time until = options->until != 0 ? options->until : FILCH_FOREVER;
+    const filch_time until = filchi_submit_until(options);
     filch_status status = FILCH_OK;
     while (status == FILCH_OK && !*out_ended) {
         if (!is_open(group)) {

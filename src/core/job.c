@@ -139,6 +139,12 @@ static bool stopped(const filchi_job *job)
     return (job->kind & FILCHI_JOB_MORE) != 0 && filchi_token_stopped(job->more.stop);
 }
 
+static bool late(const filchi_job *job)
+{
+    return (job->kind & FILCHI_JOB_MORE) != 0 && job->more.start_by != 0 &&
+           filchi_clock_ns() > job->more.start_by;
+}
+
 /* For those that run: who cancels a group counts what it has taken from it, and what was taken before
  * is started. */
 static bool group_cancelled(const filchi_job *job)
@@ -166,22 +172,25 @@ filch_end filchi_job_finish(filch_cx *cx, filchi_job *job)
 {
     const filchi_lane *lane = filchi_lane_of(cx);
     const bool cancelled = filchi_pool_cancelling(lane->pool) || stopped(job);
+    const filch_end how = cancelled ? FILCH_CANCELLED : late(job) ? FILCH_LATE : FILCH_RAN;
     const char *outer = filchi_abandon_began(lane->worker, job->label);
-    if (!cancelled) {
+    if (how == FILCH_RAN) {
         const filchi_timing timing = filchi_timing_begin(cx);
         run_fn(cx, job);
         filchi_timing_end(cx, timing);
     }
-    filchi_job_end(lane->pool, job, cancelled ? FILCH_CANCELLED : FILCH_RAN);
+    filchi_job_end(lane->pool, job, how);
     filchi_abandon_ended(lane->worker, outer);
-    return cancelled ? FILCH_CANCELLED : FILCH_RAN;
+    return how;
 }
 
 void filchi_job_count(filchi_worker *worker, filch_end how)
 {
     filchi_atomic_u64 *count =
-        &worker->counters
-             .values[how == FILCH_CANCELLED ? FILCHI_COUNT_CANCELLED : FILCHI_COUNT_RUN];
+        &worker->counters.values[how == FILCH_RAN ? FILCHI_COUNT_RUN : FILCHI_COUNT_CANCELLED];
+    if (how == FILCH_LATE) {
+        filchi_counters_add(&worker->counters, FILCHI_COUNT_LATE);
+    }
     /* [QUIET-6] release, pairs with QUIET-3, QUIET-7: what the task wrote, and that it was accepted.
      * relaxed: our own */
     filchi_store_release_u64(count, filchi_load_relaxed_u64(count) + 1);
@@ -204,16 +213,22 @@ void filchi_job_node_run(filch_cx *cx, void *object)
     filchi_job_node_put(filchi_lane_of(cx)->worker, node);
 }
 
+static uint32_t kind_with(const filchi_job_more *more)
+{
+    return more->stop != NULL || more->group != NULL || more->start_by != 0 ? FILCHI_JOB_MORE
+                                                                            : FILCHI_JOB_POINTER;
+}
+
 void filchi_job_set_options(filchi_job *job, const filch_submit_options *options)
 {
     static const filch_submit_options none = FILCH_SUBMIT_OPTIONS_INIT;
     options = options != NULL ? options : &none;
     job->end = options->end;
     job->label = options->label;
-    job->kind = FILCHI_JOB_POINTER;
-    if (options->stop != NULL || options->group != NULL) {
-        job->kind = FILCHI_JOB_MORE;
-        job->more = (filchi_job_more){ options->stop, options->group, 0 };
+    const filchi_job_more more = { options->stop, options->group, 0, options->start_by };
+    job->kind = kind_with(&more);
+    if (job->kind == FILCHI_JOB_MORE) {
+        job->more = more;
     }
 }
 
@@ -225,6 +240,7 @@ void filchi_job_task_store(filch_task *task, const filch_submit_options *options
     task->priv[1] = (uintptr_t)options->label;
     task->priv[2] = (uintptr_t)options->stop;
     task->priv[3] = (uintptr_t)options->group;
+    memcpy(&task->priv[5], &options->start_by, sizeof(options->start_by));
 }
 
 uintptr_t *filchi_job_task_next(filch_task *task)
@@ -240,8 +256,8 @@ void filchi_job_of_task(filchi_job *job, const filch_task *task)
     job->label = (const char *)task->priv[1];
     job->more.stop = (filch_token *)task->priv[2];
     job->more.group = (filch_group *)task->priv[3];
-    job->kind =
-        job->more.stop != NULL || job->more.group != NULL ? FILCHI_JOB_MORE : FILCHI_JOB_POINTER;
+    memcpy(&job->more.start_by, &task->priv[5], sizeof(job->more.start_by));
+    job->kind = kind_with(&job->more);
 }
 
 void filchi_job_task_run(filch_cx *cx, void *object)

@@ -14,6 +14,12 @@
 
 #include <string.h>
 
+filch_time filchi_submit_until(const filch_submit_options *options)
+{
+    const filch_time until = options->until != 0 ? options->until : FILCH_FOREVER;
+    return options->start_by != 0 && options->start_by < until ? options->start_by : until;
+}
+
 /* From a foreign thread. */
 
 /* Of `count` jobs the first *out_accepted are accepted. FILCH_OK: all of them. */
@@ -23,7 +29,7 @@ static filch_status submit_foreign(filch_pool *pool, filchi_job *jobs, size_t co
     filchi_full_options how = { pool->config.full, FILCH_FOREVER, NULL };
     if (options != NULL) {
         how.full = options->full != FILCH_FULL_DEFAULT ? options->full : how.full;
-        how.until = options->until != 0 ? options->until : FILCH_FOREVER;
+        how.until = filchi_submit_until(options);
         how.stop = options->stop;
     }
     *out_accepted = 0;
@@ -121,6 +127,11 @@ static bool options_valid(const filch_pool *pool, const filch_submit_options *op
             memcmp(options->reserved, empty.reserved, sizeof(empty.reserved)) == 0);
 }
 
+static bool too_late(const filch_submit_options *options)
+{
+    return options != NULL && options->start_by != 0 && filchi_clock_ns() > options->start_by;
+}
+
 static bool grouped(const filch_submit_options *options)
 {
     return options != NULL && options->group != NULL;
@@ -157,6 +168,9 @@ filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t
     }
     if (filchi_pool_forked(pool)) {
         return FILCH_E_FORKED;
+    }
+    if (too_late(options)) {
+        return filchi_pool_refuse(pool, FILCH_E_TIMEOUT);
     }
     filchi_job job;
     job.fn = fn;
@@ -241,6 +255,9 @@ filch_status filch_submit(filch_pool *pool, filch_task *task, const filch_submit
     if (filchi_pool_forked(pool)) {
         return FILCH_E_FORKED;
     }
+    if (too_late(options)) {
+        return filchi_pool_refuse(pool, FILCH_E_TIMEOUT);
+    }
     filchi_worker *worker = filchi_place_worker(pool);
     if (grouped(options)) {
         return submit_grouped(pool, worker, task, options);
@@ -297,10 +314,15 @@ filch_status filch_submit_many(filch_pool *pool, filch_task *const *tasks, size_
         return FILCH_E_FORKED;
     }
     size_t accepted = 0;
+    filch_status status;
     filchi_worker *worker = filchi_place_worker(pool);
-    const filch_status status = worker != NULL || grouped(options)
-                                    ? submit_each(pool, worker, tasks, count, options, &accepted)
-                                    : submit_foreign_many(pool, tasks, count, options, &accepted);
+    if (too_late(options)) {
+        status = filchi_pool_refuse_many(pool, count, FILCH_E_TIMEOUT);
+    } else if (worker != NULL || grouped(options)) {
+        status = submit_each(pool, worker, tasks, count, options, &accepted);
+    } else {
+        status = submit_foreign_many(pool, tasks, count, options, &accepted);
+    }
     if (out_accepted != NULL) {
         *out_accepted = accepted;
     }

@@ -5,6 +5,9 @@
 
 #include "core/worker.h"
 
+/* How long a post waits for room. */
+filch_time filchi_submit_until(const filch_submit_options *options);
+
 /* One more task of this worker's, counted. False: the pool is being cancelled. */
 bool filchi_submit_accept_own(filchi_worker *worker);
 

@@ -9,6 +9,7 @@ static void add_worker(const filchi_counters *from, filch_worker_stats *to)
 {
     to->tasks_run += filchi_counters_get(from, FILCHI_COUNT_RUN);
     to->tasks_cancelled += filchi_counters_get(from, FILCHI_COUNT_CANCELLED);
+    to->tasks_late += filchi_counters_get(from, FILCHI_COUNT_LATE);
     to->tasks_inline += filchi_counters_get(from, FILCHI_COUNT_INLINE);
     to->tasks_posted += filchi_counters_get(from, FILCHI_COUNT_POSTED);
     to->injected_taken += filchi_counters_get(from, FILCHI_COUNT_INJECTED);

@@ -18,9 +18,10 @@
 
 /* What few tasks have. */
 typedef struct filchi_job_more {
-    filch_token *stop;  /* or NULL */
-    filch_group *group; /* or NULL */
-    uintptr_t next;     /* in its group */
+    filch_token *stop;   /* or NULL */
+    filch_group *group;  /* or NULL */
+    uintptr_t next;      /* in its group */
+    filch_time start_by; /* or 0 */
 } filchi_job_more;
 
 #define FILCHI_JOB_LESS_BYTES (FILCH_POST_INLINE_BYTES - sizeof(filchi_job_more))

@@ -9,6 +9,7 @@
 typedef enum filchi_counter {
     FILCHI_COUNT_RUN,
     FILCHI_COUNT_CANCELLED,
+    FILCHI_COUNT_LATE, /* of the cancelled */
     FILCHI_COUNT_INLINE,
     FILCHI_COUNT_POSTED,
     FILCHI_COUNT_INJECTED,

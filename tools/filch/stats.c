@@ -40,6 +40,7 @@ typedef struct counter {
 static const counter counters[] = {
     COUNTER(tasks_run, "tasks and roots run"),
     COUNTER(tasks_cancelled, "ended without being started"),
+    COUNTER(tasks_late, "of these: its start_by had passed"),
     COUNTER(tasks_inline, "run inside their own post"),
     COUNTER(tasks_posted, "accepted from its own tasks"),
     COUNTER(injected_taken, "taken from the injector"),

@@ -45,7 +45,8 @@ static const filch_submit_options with_end = { sizeof(filch_submit_options),
                                                0,
                                                NULL,
                                                NULL,
-                                               { 0, 0, 0, 0 } };
+                                               0,
+                                               { 0, 0, 0 } };
 
 /* One worker held by a task, and `queued` tasks behind it. */
 static void open_gate(gate *g, unsigned workers, unsigned queued)
