@@ -18,7 +18,7 @@
 #ifndef FILCH_CPUS_H
 #define FILCH_CPUS_H
 
-#include <filch/base.h>
+#include <filch/pool.h>
 
 FILCH_BEGIN_DECLS
 
@@ -110,6 +110,29 @@ FILCH_API filch_status filch_cpus_read(const filch_cpus_options *options, filch_
  * Threads: any.   Fails: FILCH_E_INVALID, FILCH_E_SYSTEM (no clock for the thread); fn has not run. */
 FILCH_API filch_status filch_cpus_sample(void (*fn)(void *arg), void *arg, uint64_t *out_wait_ns,
                                          uint64_t *out_compute_ns);
+
+/* Create a pool of the I/O-bound size, for tasks that wait for disks, peers or locks, beside the one for
+ * tasks that compute. Options as for filch_cpus_read, config as for filch_pool_create, each may be NULL;
+ * config->workers has to be 0. The size stays as it is: such a pool does not follow the machine.
+ * Threads, blocking, ownership and errors: filch_pool_create. */
+#if !defined(FILCH_INLINE)
+FILCH_API filch_status filch_pool_create_io(const filch_cpus_options *options,
+                                            const filch_pool_config *config, filch_pool **out_pool);
+#endif
+FILCH_API filch_status filch_priv_pool_create_io(const filch_cpus_options *options,
+                                                 const filch_pool_config *config,
+                                                 filch_pool **out_pool, unsigned inline_abi);
+
+#if defined(FILCH_INLINE)
+
+static inline filch_status filch_pool_create_io(const filch_cpus_options *options,
+                                                const filch_pool_config *config,
+                                                filch_pool **out_pool)
+{
+    return filch_priv_pool_create_io(options, config, out_pool, FILCH_INLINE_ABI);
+}
+
+#endif
 
 /* CPUs in the affinity mask of the calling thread, at least 1; 1 too when the mask cannot be read.
  * Threads: any. */

@@ -62,6 +62,30 @@ filch_status filch_cpus_sample(void (*fn)(void *arg), void *arg, uint64_t *out_w
     return FILCH_OK;
 }
 
+filch_status filch_priv_pool_create_io(const filch_cpus_options *options,
+                                       const filch_pool_config *config, filch_pool **out_pool,
+                                       unsigned inline_abi)
+{
+    filch_pool_config sized = FILCH_POOL_CONFIG_INIT;
+    filch_cpus cpus = FILCH_CPUS_INIT;
+    if (config != NULL && (config->size != sizeof(*config) || config->workers != 0)) {
+        return FILCH_E_INVALID;
+    }
+    const filch_status status = filch_cpus_read(options, &cpus);
+    if (status != FILCH_OK) {
+        return status;
+    }
+    sized = config != NULL ? *config : sized;
+    sized.workers = cpus.io_bound;
+    return filch_priv_pool_create(&sized, out_pool, inline_abi);
+}
+
+filch_status filch_pool_create_io(const filch_cpus_options *options,
+                                  const filch_pool_config *config, filch_pool **out_pool)
+{
+    return filch_priv_pool_create_io(options, config, out_pool, FILCH_INLINE_ABI);
+}
+
 filch_time filch_time_now(void)
 {
     return filchi_clock_ns();

@@ -78,6 +78,7 @@ static void use_pool(filch_pool *pool, filch_cx *cx)
     filch_pool *made;
     config.flags = FILCH_POOL_STRICT | FILCH_POOL_FIFO;
     (void)filch_pool_create(&config, &made);
+    (void)filch_pool_create_io(NULL, NULL, &made);
     (void)filch_pool_workers(pool);
     (void)filch_slots(pool);
     (void)filch_pool_max_workers(pool);

@@ -320,6 +320,50 @@ static void read__bad_options__invalid_and_untouched(void **state)
     assert_int_equal(cpus.cpu_bound, 0);
 }
 
+/* A pool of that size. */
+
+static void create_io__times_known__of_that_size(void **state)
+{
+    filch_cpus_options options = FILCH_CPUS_OPTIONS_INIT;
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    filch_cpus cpus = FILCH_CPUS_INIT;
+    filch_pool *pool = NULL;
+    (void)state;
+    options.flags = FILCH_CPUS_NO_ENVIRONMENT;
+    options.wait_ns = 2000000;
+    options.compute_ns = 1000000;
+    options.io_limit = 12;
+    assert_int_equal(filch_cpus_read(&options, &cpus), FILCH_OK);
+    assert_int_equal(filch_pool_create_io(&options, NULL, &pool), FILCH_OK);
+    assert_int_equal(filch_pool_workers(pool), cpus.io_bound);
+    assert_int_equal(filch_pool_destroy(pool), FILCH_OK);
+    config.max_workers = cpus.io_bound + 1;
+    assert_int_equal(filch_pool_create_io(&options, &config, &pool), FILCH_OK);
+    assert_int_equal(filch_pool_workers(pool), cpus.io_bound);
+    assert_int_equal(filch_pool_max_workers(pool), cpus.io_bound + 1);
+    assert_int_equal(filch_pool_destroy(pool), FILCH_OK);
+}
+
+static void create_io__bad_arguments__invalid(void **state)
+{
+    filch_cpus_options options = FILCH_CPUS_OPTIONS_INIT;
+    filch_pool_config config = FILCH_POOL_CONFIG_INIT;
+    filch_pool *const none = (filch_pool *)&config; /* untouched */
+    filch_pool *pool = none;
+    (void)state;
+    assert_int_equal(filch_pool_create_io(NULL, NULL, NULL), FILCH_E_INVALID);
+    config.workers = 2;
+    assert_int_equal(filch_pool_create_io(NULL, &config, &pool), FILCH_E_INVALID);
+    config.workers = 0;
+    config.size--;
+    assert_int_equal(filch_pool_create_io(NULL, &config, &pool), FILCH_E_INVALID);
+    options.flags = 2;
+    assert_int_equal(filch_pool_create_io(&options, NULL, &pool), FILCH_E_INVALID);
+    assert_int_equal(filch_priv_pool_create_io(NULL, NULL, &pool, FILCH_INLINE_ABI + 1),
+                     FILCH_E_ABI);
+    assert_ptr_equal(pool, none);
+}
+
 /* Measuring: CPU time and waiting, by what the kernel promises about them. */
 
 static void compute_2_ms(void *arg)
@@ -404,6 +448,8 @@ int main(void)
         cmocka_unit_test(limit__several__the_tightest),
         cmocka_unit_test(io__by_times__rounded_up_and_capped),
         cmocka_unit_test(texts__longest_input__cut_and_terminated),
+        cmocka_unit_test(create_io__times_known__of_that_size),
+        cmocka_unit_test(create_io__bad_arguments__invalid),
         cmocka_unit_test(read__bad_options__invalid_and_untouched),
         cmocka_unit_test(sample__two_tasks__told_apart),
         cmocka_unit_test(pool__environment__sets_the_default_only),
