@@ -169,7 +169,7 @@ FILCH_API filch_status filch_pool_resize(filch_pool *pool, unsigned workers);
  * wait, as do filch_run, filch_pool_wait_quiet, and whoever waits for room. A task that was taken
  * before the call may begin during it. A worker with nothing else to do sleeps. A post that would
  * run its task inside the call (task.h) gets FILCH_E_FULL meanwhile. The plain calls of filch_run on
- * a worker are part of its task, and so is what it runs while it waits for a group. A shutdown ends
+ * a worker are part of its task, and so is what it runs while it waits for a group or a future. A shutdown ends
  * all pauses, and no new one begins.
  * Threads: any, workers too.   Blocks: never for tasks.
  * Order:   a task sees what was written before the resume that let it begin.

@@ -14,9 +14,19 @@ enum { ROOM_PART = 2 /* half must be free before those who wait for room wake */
 
 #define TASK_BIT ((uintptr_t)1)
 
+void filchi_group_init(filch_group *group, filch_pool *pool)
+{
+    group->pool = pool;
+    filchi_list_init(&group->board);
+    filchi_list_init(&group->helpers);
+    filchi_list_init(&group->finishers);
+    filchi_list_init(&group->producers);
+}
+
 bool filchi_groups_init(filchi_groups *groups)
 {
     filchi_list_init(&groups->board);
+    filchi_group_init(&groups->loose, FILCHI_CONTAINER(groups, filch_pool, groups));
     return filchi_mutex_init(&groups->lock);
 }
 
@@ -272,6 +282,11 @@ void filchi_group_run(filch_cx *cx, void *object)
     filchi_job *job = job_of(entry, &copy);
     filch_group *group = job->more.group;
     filch_status failure;
+    if (group == &pool->groups.loose) {
+        job->more.group = NULL;
+        filchi_job_run(cx, job);
+        return;
+    }
     const filch_end how = run_job(cx, job, &failure);
     free_entry(pool, worker, entry);
     task_ended(pool, worker, group, failure);
@@ -494,4 +509,32 @@ filch_status filchi_group_post(filch_pool *pool, filchi_worker *worker, const fi
         free_entry(pool, worker, entry);
     }
     return status;
+}
+
+/* Loose tasks. */
+
+bool filchi_group_loose_enter(filch_pool *pool, filchi_worker *worker)
+{
+    const bool in =
+        worker != NULL ? filchi_submit_accept_own(worker) : filchi_pool_caller_enter(pool);
+    if (!in) {
+        (void)filchi_pool_refuse(pool, FILCH_E_CLOSED);
+    }
+    return in;
+}
+
+void filchi_group_loose_post(filch_pool *pool, filchi_worker *worker, filch_task *task)
+{
+    filchi_groups *groups = &pool->groups;
+    filchi_mutex_lock(&groups->lock);
+    push(&groups->loose, (uintptr_t)task | TASK_BIT);
+    filchi_mutex_unlock(&groups->lock);
+    if (worker == NULL) {
+        /* relaxed: a counter */
+        (void)filchi_add_relaxed_u64(&groups->accepted, 1);
+    }
+    filchi_pool_task_published(pool);
+    if (worker == NULL) {
+        filchi_pool_caller_exit(pool);
+    }
 }

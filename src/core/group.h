@@ -13,17 +13,6 @@
 
 typedef struct filchi_worker filchi_worker;
 
-/* Of a pool. L: under `lock`   A: atomic, any thread */
-typedef struct filchi_groups {
-    filchi_mutex lock;           /* of all groups: it outlives each of them */
-    filchi_link board;           /* L: groups with tasks that have not started */
-    uint64_t count;              /* L: groups there are */
-    filchi_atomic_u64 waiting;   /* A, written under the lock: tasks in all of them, not started */
-    filchi_atomic_u64 accepted;  /* A: counter; from foreign threads */
-    filchi_atomic_u64 cancelled; /* A: counter; ended so by foreign threads */
-    filchi_atomic_u64 dropped;   /* A: counter */
-} filchi_groups;
-
 /* I: set at creation   the rest is under the lock of all groups */
 struct filch_group {
     filch_pool *pool;          /* I */
@@ -46,6 +35,18 @@ struct filch_group {
     filchi_atomic_u32 cancelled; /* in this round; tasks ask without the lock */
 };
 
+/* Of a pool. L: under `lock`   A: atomic, any thread */
+typedef struct filchi_groups {
+    filchi_mutex lock;           /* of all groups: it outlives each of them */
+    filchi_link board;           /* L: groups with tasks that have not started */
+    uint64_t count;              /* L: groups there are */
+    filchi_atomic_u64 waiting;   /* A, written under the lock: tasks in all of them, not started */
+    filchi_atomic_u64 accepted;  /* A: counter; from foreign threads */
+    filchi_atomic_u64 cancelled; /* A: counter; ended so by foreign threads */
+    filchi_atomic_u64 dropped;   /* A: counter */
+    filch_group loose;           /* L: tasks without a group and without a bound; see below */
+} filchi_groups;
+
 /* A thread that waits on one of the lists. A waker takes it off and unparks it, both under the lock. */
 typedef struct filchi_group_waiter {
     filchi_link link;
@@ -60,6 +61,9 @@ struct filchi_group_frame {
     filch_status status;
     struct filchi_group_frame *outer;
 };
+
+/* Of a group that is zero. */
+void filchi_group_init(filch_group *group, filch_pool *pool);
 
 bool filchi_groups_init(filchi_groups *groups);
 void filchi_groups_destroy(filchi_groups *groups);
@@ -78,6 +82,13 @@ static inline bool filchi_groups_look_empty(const filchi_groups *groups)
  * options. `worker` is the calling thread, or NULL. */
 filch_status filchi_group_post(filch_pool *pool, filchi_worker *worker, const filchi_job *job,
                                filch_task *task, const filch_submit_options *options);
+
+/* Tasks that are posted when nobody can be told that there is no room, continuations of futures: they
+ * lie in the group that every pool has, but they are no tasks of a group to themselves or to anybody.
+ * Enter, which counts one task (false: the pool is closed; it is refused); then post it. In between the
+ * pool is not destroyed. */
+bool filchi_group_loose_enter(filch_pool *pool, filchi_worker *worker);
+void filchi_group_loose_post(filch_pool *pool, filchi_worker *worker, filch_task *task);
 
 /* Under the lock: the oldest that has not started, 0: none; what cancels all of these. */
 uintptr_t filchi_group_pop(filch_group *group);

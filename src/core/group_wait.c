@@ -27,14 +27,10 @@ filch_status filch_group_create(filch_pool *pool, const filch_group_config *conf
     if (group == NULL) {
         return FILCH_E_NOMEM;
     }
-    group->pool = pool;
+    filchi_group_init(group, pool);
     group->flags = config->flags;
     group->generation = pool->generation;
     group->allocator = pool->config.allocator;
-    filchi_list_init(&group->board);
-    filchi_list_init(&group->helpers);
-    filchi_list_init(&group->finishers);
-    filchi_list_init(&group->producers);
     filchi_mutex_lock(&pool->groups.lock);
     pool->groups.count++;
     filchi_mutex_unlock(&pool->groups.lock);

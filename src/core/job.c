@@ -128,6 +128,11 @@ void filchi_job_end(filch_pool *pool, filchi_job *job, filch_end how)
     }
 }
 
+void filchi_job_run_nested(filch_cx *cx, void *job)
+{
+    run_fn(cx, job);
+}
+
 void filchi_job_run_as_guest(filch_cx *cx, filchi_job *job)
 {
     run_fn(cx, job);

@@ -49,6 +49,9 @@ void filchi_job_count(filchi_worker *worker, filch_end how);
 void filchi_job_end(filch_pool *pool, filchi_job *job, filch_end how);
 void filchi_job_run_as_guest(filch_cx *cx, filchi_job *job);
 
+/* Run its function only, as the task that runs on the lane meanwhile. */
+void filchi_job_run_nested(filch_cx *cx, void *job);
+
 /* What a job, a submitted filch_task keeps of its options, which may be NULL. The job's argument is
  * still to come. */
 void filchi_job_set_options(filchi_job *job, const filch_submit_options *options);

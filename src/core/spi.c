@@ -138,6 +138,99 @@ void filchi_guest_leave(filchi_guest *guest)
     filchi_pool_caller_exit(pool);
 }
 
+/* Futures. */
+
+static void add_to_count(filch_pool *pool, uint64_t delta)
+{
+    filchi_mutex_lock(&pool->groups.lock);
+    pool->groups.count += delta;
+    filchi_mutex_unlock(&pool->groups.lock);
+}
+
+void filchi_spi_hold(filch_pool *pool)
+{
+    add_to_count(pool, 1);
+}
+
+void filchi_spi_let_go(filch_pool *pool)
+{
+    add_to_count(pool, (uint64_t)-1);
+}
+
+filch_status filchi_loose_enter(filchi_loose *loose, filch_pool *pool)
+{
+    *loose = (filchi_loose){ pool, filchi_place_worker(pool) };
+    return filchi_group_loose_enter(pool, loose->worker) ? FILCH_OK : FILCH_E_CLOSED;
+}
+
+void filchi_loose_post(filchi_loose *loose, filch_task *task, filch_end_fn *end, const char *label)
+{
+    filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
+    options.end = end;
+    options.label = label;
+    options.group = &loose->pool->groups.loose;
+    filchi_job_task_store(task, &options);
+    filchi_group_loose_post(loose->pool, loose->worker, task);
+}
+
+filchi_parker *filchi_helper_parker(void)
+{
+    const filchi_lane *own = filchi_place_own_lane();
+    return own != NULL ? own->parker : NULL;
+}
+
+void filchi_helper_init(filchi_helper *helper, filchi_parker *parker)
+{
+    const filchi_lane *own = filchi_place_own_lane();
+    helper->worker = own != NULL ? own->worker : NULL;
+    helper->waiter.parker = parker;
+    helper->waiter.groups = own != NULL ? &own->pool->groups : NULL;
+    filchi_list_init(&helper->waiter.link);
+}
+
+void filchi_helper_enlist(filchi_helper *helper)
+{
+    if (helper->worker != NULL) {
+        filchi_groups *groups = helper->waiter.groups;
+        filchi_mutex_lock(&groups->lock);
+        filchi_list_remove(&helper->waiter.link);
+        filchi_list_push_back(&groups->loose.helpers, &helper->waiter.link);
+        filchi_mutex_unlock(&groups->lock);
+    }
+}
+
+void filchi_helper_leave(filchi_helper *helper)
+{
+    if (helper->worker != NULL) {
+        filchi_mutex_lock(&helper->waiter.groups->lock);
+        filchi_list_remove(&helper->waiter.link);
+        filchi_mutex_unlock(&helper->waiter.groups->lock);
+    }
+}
+
+void filchi_helper_park(filchi_helper *helper, filch_time until)
+{
+    if (helper->worker != NULL) {
+        filchi_timesheet_turn(&helper->worker->time, FILCHI_PARKED);
+    }
+    (void)filchi_park(helper->waiter.parker, until);
+    if (helper->worker != NULL) {
+        filchi_timesheet_turn(&helper->worker->time, FILCHI_BUSY);
+    }
+}
+
+void filchi_spi_run(filch_cx *cx, filch_fn *fn, void *arg, const char *label, filch_token *stop)
+{
+    filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
+    filchi_job job;
+    options.label = label;
+    options.stop = stop;
+    job.fn = fn;
+    job.arg = arg;
+    filchi_job_set_options(&job, &options);
+    filchi_lane_run(filchi_lane_of(cx), cx, (filchi_work){ filchi_job_run_nested, &job });
+}
+
 bool filchi_spi_off_duty(const filch_cx *cx)
 {
     const filchi_lane *lane = filchi_lane_of(cx);
@@ -145,6 +238,16 @@ bool filchi_spi_off_duty(const filch_cx *cx)
         filchi_follow_tick(lane->pool);
     }
     return lane->worker != NULL && filchi_worker_off_duty(lane->worker);
+}
+
+const filch_allocator *filchi_spi_allocator(const filch_pool *pool)
+{
+    return &pool->config.allocator;
+}
+
+bool filchi_spi_cancelling(const filch_pool *pool)
+{
+    return filchi_pool_cancelling(pool);
 }
 
 bool filchi_spi_forked(const filch_pool *pool)

@@ -4,7 +4,9 @@
 #define FILCHI_CORE_SPI_H
 
 #include <filch/pool.h>
+#include <filch/task.h>
 
+#include "core/group.h"
 #include "core/offer.h"
 #include "core/place.h"
 #include "core/sizing.h"
@@ -47,7 +49,44 @@ filch_cx *filchi_spi_own_cx(filch_pool *pool);
 filch_status filchi_guest_enter(filchi_guest *guest, filch_pool *pool);
 void filchi_guest_leave(filchi_guest *guest);
 
+/* Futures: tasks that are posted later, and threads that wait for them. */
+
+/* Until it is let go the pool is not destroyed; any thread, any number. */
+void filchi_spi_hold(filch_pool *pool);
+void filchi_spi_let_go(filch_pool *pool);
+
+/* Post without a bound: enter, then post, which never fails. In between the pool is there for whatever
+ * the task does, and not destroyed. FILCH_E_CLOSED: nothing is to be posted. */
+typedef struct filchi_loose {
+    filch_pool *pool;
+    filchi_worker *worker; /* that this thread is, or NULL */
+} filchi_loose;
+
+filch_status filchi_loose_enter(filchi_loose *loose, filch_pool *pool);
+void filchi_loose_post(filchi_loose *loose, filch_task *task, filch_end_fn *end, const char *label);
+
+/* A thread that waits for a future with `parker`. If it is a worker, the post of a loose task to its pool
+ * unparks it, once, after each time that it has enlisted. */
+typedef struct filchi_helper {
+    filchi_group_waiter waiter;
+    filchi_worker *worker; /* or NULL */
+} filchi_helper;
+
+/* The parker of the worker that the calling thread is; NULL: it needs one of its own. */
+filchi_parker *filchi_helper_parker(void);
+void filchi_helper_init(filchi_helper *helper, filchi_parker *parker);
+void filchi_helper_enlist(filchi_helper *helper);
+void filchi_helper_leave(filchi_helper *helper);
+void filchi_helper_park(filchi_helper *helper, filch_time until);
+
+/* Run `fn` on this lane as a task with that label and token, either may be NULL. */
+void filchi_spi_run(filch_cx *cx, filch_fn *fn, void *arg, const char *label, filch_token *stop);
+
 /* Pools. */
+
+const filch_allocator *filchi_spi_allocator(const filch_pool *pool);
+/* Does it refuse to start anything? */
+bool filchi_spi_cancelling(const filch_pool *pool);
 
 bool filchi_spi_forked(const filch_pool *pool);
 
