@@ -67,7 +67,9 @@ typedef enum filch_status {
     FILCH_E_FORKED = -10,   /* the pool belongs to the parent of this process */
     FILCH_E_SYSTEM = -11,   /* the system denies what a pool cannot do without, such as the futex */
     FILCH_E_ABI = -12,      /* the caller was compiled with FILCH_INLINE for another library */
-    FILCH_E_STOPPED = -13   /* the token of the wait was stopped first */
+    FILCH_E_STOPPED = -13,  /* the token of the wait was stopped first */
+    FILCH_E_DROPPED = -14,  /* nobody will set the future: its promise, or its task, was dropped */
+    FILCH_E_SET = -15       /* the future has ended already */
 } filch_status;
 
 /* The text of a status: one short English clause without a full stop, never NULL.

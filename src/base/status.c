@@ -33,6 +33,10 @@ const char *filch_strerror(filch_status status)
         return "the program was compiled with FILCH_INLINE for another version of the library";
     case FILCH_E_STOPPED:
         return "the stop token was stopped";
+    case FILCH_E_DROPPED:
+        return "the promise or the task of the future was dropped";
+    case FILCH_E_SET:
+        return "the future has ended already";
     }
     return "unknown status";
 }

@@ -217,6 +217,47 @@ static void use_groups(filch_pool *pool, filch_cx *cx)
     (void)filch_fail(cx, first);
 }
 
+static filch_status use_async(filch_cx *cx, void *data, void *result)
+{
+    (void)cx;
+    (void)data;
+    *(int *)result = 1;
+    return FILCH_OK;
+}
+
+static filch_status use_then(filch_cx *cx, void *data, filch_status status, const void *value,
+                             void *result)
+{
+    (void)value;
+    return status != FILCH_OK ? status : use_async(cx, data, result);
+}
+
+static void use_futures(filch_pool *pool)
+{
+    filch_promise *promise = NULL;
+    filch_future *futures[4] = { NULL, NULL, NULL, NULL };
+    int value = 1;
+    size_t index = 0;
+    (void)filch_promise_create(sizeof(value), NULL, &promise, &futures[0]);
+    (void)filch_future_then(futures[0], pool, use_then, NULL, 0, sizeof(value), NULL, &futures[1]);
+    (void)filch_when_all(futures, 2, NULL, &futures[2]);
+    (void)filch_when_any(futures, 2, NULL, &futures[3]);
+    (void)filch_promise_set(promise, &value, sizeof(value));
+    (void)filch_promise_fail(promise, FILCH_E_DROPPED);
+    (void)filch_promise_drop(promise);
+    (void)filch_future_wait(futures[2], FILCH_NOW, NULL, NULL, 0);
+    (void)filch_future_index(futures[3], &index);
+    if (filch_future_ready(futures[1])) {
+        (void)filch_future_read(futures[1], &value, sizeof(value));
+    }
+    for (int i = 0; i < 4; i++) {
+        filch_future_release(futures[i]);
+    }
+    futures[0] = NULL;
+    (void)filch_async(pool, use_async, NULL, 0, sizeof(value), NULL, &futures[0]);
+    filch_future_release(filch_future_retain(futures[0]));
+}
+
 static void use_stats(filch_pool *pool)
 {
     filch_stats stats = FILCH_STATS_INIT;
@@ -243,5 +284,6 @@ void use_all(filch_pool *pool, filch_cx *cx, filch_deque *deque)
     use_tasks(pool, cx);
     use_tokens(pool, cx);
     use_groups(pool, cx);
+    use_futures(pool);
     use_stats(pool);
 }

@@ -74,6 +74,43 @@ static void post_inside(filch_cx *cx, void *arg)
     *(unsigned *)arg = post_some(filch_cx_pool(cx));
 }
 
+static filch_status count_async(filch_cx *cx, void *data, void *result)
+{
+    (void)result;
+    count_run(cx, data);
+    return FILCH_OK;
+}
+
+static filch_status count_then(filch_cx *cx, void *data, filch_status status, const void *value,
+                               void *result)
+{
+    TEST_CHECK(status == FILCH_OK);
+    TEST_CHECK(value != NULL);
+    return count_async(cx, data, result);
+}
+
+/* Tasks and their continuations; either may be refused for lack of memory. */
+static unsigned scenario_futures(filch_pool *pool)
+{
+    const filch_submit_options options = options_with_end();
+    unsigned accepted = 0;
+    for (unsigned i = 0; i < 40; i++) {
+        filch_future *task = NULL;
+        filch_future *after = NULL;
+        filch_status status = filch_async(pool, count_async, NULL, 0, i + 1, &options, &task);
+        TEST_CHECK(status == FILCH_OK || status == FILCH_E_NOMEM);
+        if (status != FILCH_OK) {
+            continue;
+        }
+        status = filch_future_then(task, pool, count_then, NULL, 0, 8, &options, &after);
+        TEST_CHECK(status == FILCH_OK || status == FILCH_E_NOMEM);
+        accepted += status == FILCH_OK ? 2 : 1;
+        filch_future_release(task);
+        filch_future_release(after);
+    }
+    return accepted;
+}
+
 static unsigned scenario_foreign_posts(filch_pool *pool)
 {
     return post_some(pool);
@@ -327,6 +364,12 @@ static void post__kth_allocation_fails__status_and_no_task_lost(void **state)
     expect_survives(scenario_foreign_posts);
 }
 
+static void future__kth_allocation_fails__status_and_each_ends_once(void **state)
+{
+    (void)state;
+    expect_survives(scenario_futures);
+}
+
 static void post__in_a_task_kth_allocation_fails__no_task_lost(void **state)
 {
     (void)state;
@@ -375,6 +418,7 @@ int main(void)
         cmocka_unit_test(for_on__inside_a_loop_without_memory__nomem),
         cmocka_unit_test(create__kth_allocation_fails__nomem_and_nothing_left),
         cmocka_unit_test(post__kth_allocation_fails__status_and_no_task_lost),
+        cmocka_unit_test(future__kth_allocation_fails__status_and_each_ends_once),
         cmocka_unit_test(post__in_a_task_kth_allocation_fails__no_task_lost),
         cmocka_unit_test(submit__without_memory__works),
         cmocka_unit_test(group__kth_allocation_fails__status_and_no_task_lost),

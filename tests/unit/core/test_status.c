@@ -11,7 +11,7 @@ static const filch_status all_statuses[] = { FILCH_OK,          FILCH_E_INVALID,
                                              FILCH_E_THREAD,    FILCH_E_CLOSED,    FILCH_E_FULL,
                                              FILCH_E_TIMEOUT,   FILCH_E_ON_WORKER, FILCH_E_BUSY,
                                              FILCH_E_CANCELLED, FILCH_E_FORKED,    FILCH_E_SYSTEM,
-                                             FILCH_E_STOPPED };
+                                             FILCH_E_STOPPED,   FILCH_E_DROPPED,   FILCH_E_SET };
 
 static void strerror__each_status__a_clause_of_its_own(void **state)
 {
@@ -30,7 +30,7 @@ static void strerror__each_status__a_clause_of_its_own(void **state)
 
 static void strerror__unknown_status__still_a_text(void **state)
 {
-    static const int unknown[] = { 1, 7, 1000, -12, -14, -1000, INT32_MAX, INT32_MIN };
+    static const int unknown[] = { 1, 7, 1000, -12, -16, -1000, INT32_MAX, INT32_MIN };
     (void)state;
     for (size_t i = 0; i < TEST_CASES(unknown); i++) {
         const char *text = filch_strerror((filch_status)unknown[i]);
