@@ -51,6 +51,9 @@ static filch_status check(filch_future *const *futures, size_t count)
     if (futures == NULL && count != 0) {
         return FILCH_E_INVALID;
     }
+    if (count > SIZE_MAX / 4 / sizeof(filchi_leg)) {
+        return FILCH_E_NOMEM;
+    }
     filch_status status = FILCH_OK;
     for (size_t i = 0; i < count; i++) {
         if (futures[i] == NULL) {
@@ -75,10 +78,8 @@ static filch_status combine(filchi_future_kind kind, filch_future *const *future
     void *extra;
     const filch_allocator *source = allocator != NULL ? allocator : &filchi_libc_allocator;
     filch_future *future =
-        count > SIZE_MAX / 4 / sizeof(filchi_leg)
-            ? NULL
-            : filchi_future_make(source, kind, sizeof(filchi_combined) + count * sizeof(filchi_leg),
-                                 0, 0, &extra);
+        filchi_future_make(source, kind, sizeof(filchi_combined) + count * sizeof(filchi_leg), 0, 0,
+                           &extra);
     if (future == NULL) {
         return FILCH_E_NOMEM;
     }

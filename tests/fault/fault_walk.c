@@ -127,6 +127,55 @@ static unsigned ask_groups(filch_pool *pool)
     return units;
 }
 
+static filch_status count_async(filch_cx *cx, void *data, void *result)
+{
+    (void)result;
+    count_run(cx, data);
+    return FILCH_OK;
+}
+
+static filch_status count_then(filch_cx *cx, void *data, filch_status status, const void *value,
+                               void *result)
+{
+    TEST_CHECK(status == FILCH_OK && value == NULL);
+    return count_async(cx, data, result);
+}
+
+/* A promise, its continuation, tasks with results, and a wait for them all. */
+static unsigned ask_futures(filch_pool *pool)
+{
+    filch_promise *promise = NULL;
+    filch_future *futures[POSTS + 2];
+    filch_future *all = NULL;
+    unsigned units = 0;
+    size_t count = 0;
+    if (accepted(filch_promise_create(0, NULL, &promise, &futures[0]))) {
+        count++;
+        const bool more = accepted(
+            filch_future_then(futures[0], pool, count_then, NULL, 0, 0, NULL, &futures[1]));
+        count += more ? 1 : 0;
+        units += more ? 1 : 0;
+    }
+    for (unsigned i = 0; i < POSTS; i++) {
+        if (accepted(filch_async(pool, count_async, NULL, 0, 8, NULL, &futures[count]))) {
+            count++;
+            units++;
+        }
+    }
+    const bool together = accepted(filch_when_all(futures, count, NULL, &all));
+    TEST_CHECK(promise == NULL || filch_promise_set(promise, NULL, 0) == FILCH_OK);
+    TEST_CHECK(filch_promise_drop(promise) == FILCH_OK);
+    if (together) {
+        (void)accepted(filch_future_wait(all, FILCH_FOREVER, NULL, NULL, 0));
+    }
+    test_await(&done, units);
+    for (size_t i = 0; i < count; i++) {
+        filch_future_release(futures[i]);
+    }
+    filch_future_release(all);
+    return units;
+}
+
 static void count_range(filch_cx *cx, void *ctx, filch_range range)
 {
     (void)cx;
@@ -283,6 +332,7 @@ static const plan plans[] = {
     { ask_fork_tree, 0, 0, 0, false, false, false },
     { ask_posts, 0, (size_t)256 << 10, 2, false, false, false },
     { ask_groups, 0, 0, 2, true, false, false },
+    { ask_futures, 0, 0, 2, true, false, false },
     { ask_submits, FILCH_POOL_STRICT, 0, 0, false, true, false },
     { ask_loops, 0, 0, 0, true, false, false },
     { ask_scope, 0, 0, 0, false, false, false },

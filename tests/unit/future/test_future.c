@@ -122,6 +122,7 @@ static void create__no_memory__says_so(void **state)
     pair in = make(1, NULL);
     filch_future *all = NULL;
     assert_int_equal(filch_when_all(&in.future, 1, &allocator.hooks, &all), FILCH_E_NOMEM);
+    assert_int_equal(filch_when_all(&in.future, SIZE_MAX / 16, NULL, &all), FILCH_E_NOMEM);
     done(in);
     assert_null(p.promise);
     assert_null(p.future);
