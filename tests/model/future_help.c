@@ -36,6 +36,25 @@ static void posted(void)
     run_rest();
 }
 
+/* Likewise, and the pool is destroyed as soon as the result is there: the setter may still be posting. */
+static void posted_and_destroyed(void)
+{
+    client_pool_parts(1, 2);
+    client_promise();
+    client_then();
+    filch_future_release(input);
+    (void)model_spawn(client_set, NULL);
+    wait_as_worker();
+    filch_future_release(result);
+    while (filch_pool_shutdown(pool, FILCH_DRAIN, FILCH_NOW, NULL) != FILCH_OK) {
+        if (!client_loose_one(0)) {
+            model_yield();
+        }
+    }
+    MODEL_ASSERT(filch_pool_destroy(pool) == FILCH_OK);
+    model_join_all();
+}
+
 /* The same below an all: what it waits for is found through it. */
 static void posted_below(void)
 {
@@ -91,6 +110,7 @@ static void two_claim_async(void)
 
 const model_client model_clients[] = {
     { .name = "future_help", .body = posted, .no_spurious_wakes = true },
+    { .name = "future_help_destroyed", .body = posted_and_destroyed, .no_spurious_wakes = true },
     { .name = "future_help_below", .body = posted_below, .no_spurious_wakes = true },
     { .name = "future_help_two_claim", .body = two_claim, .no_spurious_wakes = true },
     { .name = "future_help_two_claim_async", .body = two_claim_async, .no_spurious_wakes = true },
