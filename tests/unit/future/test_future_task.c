@@ -264,6 +264,9 @@ static void memory__fails_at_each_call__nothing_is_lost(void **state)
                      FILCH_E_NOMEM);
     assert_int_equal(wait_int(task, &value), FILCH_OK);
     test_allocator_fail(&allocator, 0, false);
+    assert_int_equal(filch_async(pool, square, &value, SIZE_MAX / 2, sizeof(value), &options,
+                                 &none),
+                     FILCH_E_NOMEM);
     assert_null(none);
     expect_ends(1, 0);
     filch_future *kept = then(task, pool, NULL);
