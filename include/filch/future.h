@@ -13,7 +13,8 @@
  *           object; with 0 it gets `data` itself. `end` of the options is called once if the call has
  *           returned FILCH_OK, never else, after the last use of data and before the future ends.
  * Options:  filch_submit_options (task.h); group must be NULL. `stop` outlives the future's end; stopped
- *           before the task starts, the future ends with FILCH_E_CANCELLED.
+ *           before the task starts, the future ends with FILCH_E_CANCELLED; started later than `start_by`,
+ *           with FILCH_E_TIMEOUT.
  * Ended by the pool: a task that the pool cancels ends its future with FILCH_E_CANCELLED, one it drops
  *           (FILCH_FULL_DROP_OLDEST) with FILCH_E_DROPPED.
  * Order:    writes before the value was set, and what the task did, are visible to who sees the end. */

@@ -163,11 +163,13 @@ filch_status filchi_loose_enter(filchi_loose *loose, filch_pool *pool)
     return filchi_group_loose_enter(pool, loose->worker) ? FILCH_OK : FILCH_E_CLOSED;
 }
 
-void filchi_loose_post(filchi_loose *loose, filch_task *task, filch_end_fn *end, const char *label)
+void filchi_loose_post(filchi_loose *loose, filch_task *task, filch_end_fn *end, const char *label,
+                       filch_time start_by)
 {
     filch_submit_options options = FILCH_SUBMIT_OPTIONS_INIT;
     options.end = end;
     options.label = label;
+    options.start_by = start_by;
     options.group = &loose->pool->groups.loose;
     filchi_job_task_store(task, &options);
     filchi_group_loose_post(loose->pool, loose->worker, task);

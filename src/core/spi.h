@@ -63,7 +63,8 @@ typedef struct filchi_loose {
 } filchi_loose;
 
 filch_status filchi_loose_enter(filchi_loose *loose, filch_pool *pool);
-void filchi_loose_post(filchi_loose *loose, filch_task *task, filch_end_fn *end, const char *label);
+void filchi_loose_post(filchi_loose *loose, filch_task *task, filch_end_fn *end, const char *label,
+                       filch_time start_by);
 
 /* A thread that waits for a future with `parker`. If it is a worker, the post of a loose task to its pool
  * unparks it, once, after each time that it has enlisted. */

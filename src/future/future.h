@@ -64,6 +64,7 @@ typedef struct filchi_future_task {
     filch_end_fn *end;
     const char *label;
     filch_token *stop;
+    filch_time start_by;       /* or 0 */
     filch_future *input;       /* L: NULL when there is none, or it is no more needed */
     filchi_future_stage stage; /* L */
     uintptr_t runner;          /* L: the thread that runs it, or 0 */

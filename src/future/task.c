@@ -84,19 +84,33 @@ static void call(filch_cx *cx, void *object)
     finish_all(task, status, FILCH_RAN);
 }
 
-static bool is_stopped(const filchi_future_task *task)
+static filch_end how_to_end(const filchi_future_task *task)
 {
-    return filchi_token_stopped(task->stop) || filchi_spi_cancelling(task->pool);
+    if (filchi_token_stopped(task->stop) || filchi_spi_cancelling(task->pool)) {
+        return FILCH_CANCELLED;
+    }
+    const bool late = task->start_by != 0 && filchi_clock_ns() > task->start_by;
+    return late ? FILCH_LATE : FILCH_RAN;
+}
+
+static void finish_unstarted(filchi_future_task *task, filch_end how)
+{
+    finish_all(task,
+               how == FILCH_DROPPED ? FILCH_E_DROPPED
+               : how == FILCH_LATE  ? FILCH_E_TIMEOUT
+                                    : FILCH_E_CANCELLED,
+               how);
 }
 
 /* With its own token and label, which the entry in the queue does not have: it may be taken out long
  * after the future has ended, and the token is gone. */
 static void run(filch_cx *cx, filchi_future_task *task)
 {
-    if (is_stopped(task)) {
-        finish_all(task, FILCH_E_CANCELLED, FILCH_CANCELLED);
-    } else {
+    const filch_end how = how_to_end(task);
+    if (how == FILCH_RAN) {
         filchi_spi_run(cx, call, task, task->label, task->stop);
+    } else {
+        finish_unstarted(task, how);
     }
 }
 
@@ -122,7 +136,7 @@ static void end_entry(void *object, filch_end how)
 {
     filchi_future_task *task = object;
     if (how != FILCH_RAN && claim(task)) {
-        finish_all(task, how == FILCH_DROPPED ? FILCH_E_DROPPED : FILCH_E_CANCELLED, how);
+        finish_unstarted(task, how);
     }
     filch_future_release(&task->future);
 }
@@ -158,6 +172,7 @@ static filchi_future_task *make(filch_pool *pool, const void *data, size_t bytes
         task->end = options->end;
         task->label = options->label;
         task->stop = options->stop;
+        task->start_by = options->start_by;
     }
     return task;
 }
@@ -207,7 +222,7 @@ static void fire(filchi_watch *watch, filchi_link *due)
     filchi_mutex_lock(&future->lock);
     task->stage = FILCHI_FUTURE_READY;
     filchi_mutex_unlock(&future->lock);
-    filchi_loose_post(&loose, &task->entry, end_entry, task->label);
+    filchi_loose_post(&loose, &task->entry, end_entry, task->label, task->start_by);
 }
 
 filch_status filch_future_then(filch_future *future, filch_pool *pool, filch_then_fn *fn,

@@ -3,6 +3,8 @@
  * that close. */
 #include "futures.h"
 
+#include <sched.h>
+
 #include "support/alloc.h"
 #include "support/child.h"
 
@@ -127,6 +129,46 @@ static void stop__before_the_start__cancelled_and_cleaned_up_once(void **state)
     filch_future_release(task);
     filch_future_release(more);
     filch_future_release(input);
+    test_pool_close(h.pool);
+}
+
+static void pass(filch_time time)
+{
+    while (filch_time_now() <= time) {
+        sched_yield();
+    }
+}
+
+static void wait_late(filch_cx *cx, void *arg)
+{
+    filch_submit_options options = *(const filch_submit_options *)arg;
+    int value = 0;
+    options.start_by = filch_time_after_ms(20);
+    filch_future *future = start(filch_cx_pool(cx), 3, &options);
+    pass(options.start_by);
+    TEST_CHECK(wait_int(future, &value) == FILCH_E_TIMEOUT);
+    filch_future_release(future);
+}
+
+static void start_by__has_passed__ends_as_late(void **state)
+{
+    held h;
+    int value = 0;
+    (void)state;
+    hold(&h, 1, 16);
+    filch_submit_options options = with_end();
+    options.start_by = filch_time_after_ms(20);
+    filch_future *task = start(h.pool, 3, &options);
+    filch_future *more = then(task, h.pool, &options);
+    pass(options.start_by);
+    let_go(&h);
+    assert_int_equal(wait_int(task, &value), FILCH_E_TIMEOUT);
+    assert_int_equal(wait_int(more, &value), FILCH_E_TIMEOUT);
+    expect_ends(0, 2);
+    test_pool_run(h.pool, wait_late, &options); /* the helper is late */
+    expect_ends(0, 3);
+    filch_future_release(task);
+    filch_future_release(more);
     test_pool_close(h.pool);
 }
 
@@ -353,6 +395,7 @@ int main(void)
         cmocka_unit_test(then__chain__each_sees_how_the_last_ended),
         cmocka_unit_test(then__more_than_the_queue_holds__the_setter_does_not_wait),
         cmocka_unit_test(stop__before_the_start__cancelled_and_cleaned_up_once),
+        cmocka_unit_test(start_by__has_passed__ends_as_late),
         cmocka_unit_test(drop_oldest__a_future_s_task__dropped),
         cmocka_unit_test(run_inside__full_queue__the_caller_ends_it),
         cmocka_unit_test(shutdown__cancels__futures_end_and_later_ones_as_closed),
