@@ -48,14 +48,19 @@ export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 
+# With fewer rounds of the stress tests; `make stress` runs them at length, with PRESET=tsan as well.
+scaled() { # <preset> <ctest arguments>
+    FILCH_TEST_SCALE=0.3 tests "$@"
+}
+
 # They take half a minute each under a sanitizer and reach nothing that other tests do not.
 whole_programs='^(cli_bench|cli_demo|test_uts)$'
 
-begin "release (gcc): build, gates and fast tests" 110
+begin "release (gcc): build, gates and fast tests" 170
 scripts/build.sh release
 tests release -L 'gate|fast'
 
-begin "release (clang): build and fast tests" 65
+begin "release (clang): build and fast tests" 140
 scripts/build.sh release-clang
 tests release-clang -L fast
 
@@ -66,28 +71,31 @@ forks_with_threads='^test_process_fork$'
 # The same tests with another way to park: the thread sanitizer's, as those with random delays.
 variants='_(condvar|hooks)$'
 
-begin "address and undefined-behaviour sanitizers (gcc)" 100
+begin "address and undefined-behaviour sanitizers (gcc)" 200
 scripts/build.sh asan
-tests asan -E "$whole_programs|$forks_with_threads|$variants"
+scaled asan -E "$whole_programs|$forks_with_threads|$variants"
 
-begin "thread sanitizer (clang)" 170
+# Nothing for it to see.
+one_thread='^(test_cpus|test_hwloc|fuzz_.*)$'
+
+begin "thread sanitizer (clang)" 270
 scripts/build.sh tsan
 # Where the kernel randomises more address bits than clang's run time knows, it must not at all.
 prefix=()
 if setarch -R true 2>/dev/null; then
     prefix=(setarch -R)
 fi
-tests tsan -E "$whole_programs"
+scaled tsan -E "$whole_programs|$one_thread"
 prefix=()
 
-begin "coverage of src/" 80
+begin "coverage of src/" 150
 scripts/build.sh coverage
 optional scripts/coverage.py build/coverage
 
-begin "memcheck of the fast tests" 80
+begin "memcheck of the fast tests" 100
 optional scripts/valgrind.py --fast build/release
 
-begin "aarch64 under qemu" 80
+begin "aarch64 under qemu" 120
 optional scripts/check_cross.sh aarch64
 
 if [ "${STRESS_MINUTES:-0}" -gt 0 ]; then
@@ -96,9 +104,12 @@ if [ "${STRESS_MINUTES:-0}" -gt 0 ]; then
 fi
 
 # Each sixth of them; `make mutants` takes all, some four minutes.
-begin "mutants" 40
+begin "mutants" 50
 scripts/mutants.py --every 6 build/release
 
-begin "release (gcc): every other test" 270
+begin "release (gcc): stress" 70
+scaled release -L stress
+
+begin "release (gcc): every other test" 320
 echo "== all stages before this one: $((SECONDS - began)) s"
-tests release -LE 'gate|fast' -E '^check_matrix$'
+tests release -LE 'gate|fast|stress' -E '^check_matrix$'

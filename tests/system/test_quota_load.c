@@ -107,6 +107,9 @@ static void run_squeezed(void *arg)
     TEST_CHILD_CHECK(filch_pool_destroy(pool) == FILCH_OK);
 }
 
+/* Tasks for a second of one CPU, never fewer: until a pool has followed, both are stopped alike. */
+enum { SECOND = 1000000000 / TASK_NS };
+
 /* `body` in a child of its own for the default pool and for one with `flags`. False, said: there are no
  * two cores. */
 static bool compare(void (*body)(void *), unsigned flags, unsigned load, squeeze out[2])
@@ -135,7 +138,7 @@ static void quota__two_to_one_under_load__who_follows_is_hardly_throttled(void *
 {
     squeeze pools[2];
     (void)state;
-    if (!compare(run_squeezed, FILCH_POOL_FIXED, (unsigned)test_count(1000, 1000), pools)) {
+    if (!compare(run_squeezed, FILCH_POOL_FIXED, SECOND, pools)) {
         return;
     }
     /* two workers want twice the quota: each period they are stopped for about half of it */
@@ -172,7 +175,7 @@ static void quota__one_and_a_half_under_load__who_paces_is_hardly_throttled(void
     enum { LEAST_PERIODS = 5 };
     squeeze pools[2];
     (void)state;
-    if (!compare(run_one_and_a_half, FILCH_POOL_NO_PACE, (unsigned)test_count(1500, 1500), pools)) {
+    if (!compare(run_one_and_a_half, FILCH_POOL_NO_PACE, SECOND + SECOND / 2, pools)) {
         return;
     }
     if (pools[OTHER].throttled < LEAST_PERIODS) {

@@ -161,7 +161,7 @@ static void *live(void *arg)
 static void stop__children_come_and_go__all_see_it(void **state)
 {
     enum { THREADS = 3 };
-    const size_t rounds = test_count(2000, 200);
+    const size_t rounds = test_count(300, 100);
     (void)state;
     for (size_t i = 0; i < rounds; i++) {
         pthread_t threads[THREADS];
