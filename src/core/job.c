@@ -146,8 +146,7 @@ static bool stopped(const filchi_job *job)
 
 static bool late(const filchi_job *job)
 {
-    return (job->kind & FILCHI_JOB_MORE) != 0 && job->more.start_by != 0 &&
-           filchi_clock_ns() > job->more.start_by;
+    return (job->kind & FILCHI_JOB_MORE) != 0 && filchi_too_late(job->more.start_by);
 }
 
 /* For those that run: who cancels a group counts what it has taken from it, and what was taken before

@@ -26,6 +26,12 @@ typedef struct filchi_node_store {
     filchi_node_list spare;
 } filchi_node_store;
 
+/* Is it too late to start? 0: never. */
+static inline bool filchi_too_late(filch_time start_by)
+{
+    return start_by != 0 && filchi_clock_ns() > start_by;
+}
+
 /* A node for a post by this worker; NULL without memory. */
 filchi_job_node *filchi_job_node_get(filchi_worker *worker);
 void filchi_job_node_put(filchi_worker *worker, filchi_job_node *node);

@@ -8,6 +8,7 @@
 #include "core/place.h"
 #include "core/pool.h"
 #include "core/room.h"
+#include "core/submit.h"
 
 #include <string.h>
 
@@ -219,6 +220,11 @@ void filchi_helper_park(filchi_helper *helper, filch_time until)
     if (helper->worker != NULL) {
         filchi_timesheet_turn(&helper->worker->time, FILCHI_BUSY);
     }
+}
+
+bool filchi_spi_options_valid(const filch_pool *pool, const filch_submit_options *options)
+{
+    return filchi_submit_options_valid(pool, options);
 }
 
 void filchi_spi_run(filch_cx *cx, filch_fn *fn, void *arg, const char *label, filch_token *stop)

@@ -7,6 +7,7 @@
 #include <filch/task.h>
 
 #include "core/group.h"
+#include "core/job.h"
 #include "core/offer.h"
 #include "core/place.h"
 #include "core/sizing.h"
@@ -79,6 +80,9 @@ void filchi_helper_init(filchi_helper *helper, filchi_parker *parker);
 void filchi_helper_enlist(filchi_helper *helper);
 void filchi_helper_leave(filchi_helper *helper);
 void filchi_helper_park(filchi_helper *helper, filch_time until);
+
+/* As for a post to this pool; NULL is fine. */
+bool filchi_spi_options_valid(const filch_pool *pool, const filch_submit_options *options);
 
 /* Run `fn` on this lane as a task with that label and token, either may be NULL. */
 void filchi_spi_run(filch_cx *cx, filch_fn *fn, void *arg, const char *label, filch_token *stop);

@@ -117,7 +117,7 @@ static filch_status submit_own(filchi_worker *worker, filchi_job *job)
 
 /* The public calls. */
 
-static bool options_valid(const filch_pool *pool, const filch_submit_options *options)
+bool filchi_submit_options_valid(const filch_pool *pool, const filch_submit_options *options)
 {
     static const filch_submit_options empty = FILCH_SUBMIT_OPTIONS_INIT;
     return options == NULL ||
@@ -129,7 +129,7 @@ static bool options_valid(const filch_pool *pool, const filch_submit_options *op
 
 static bool too_late(const filch_submit_options *options)
 {
-    return options != NULL && options->start_by != 0 && filchi_clock_ns() > options->start_by;
+    return options != NULL && filchi_too_late(options->start_by);
 }
 
 static bool grouped(const filch_submit_options *options)
@@ -163,7 +163,7 @@ filch_status filch_post(filch_pool *pool, filch_fn *fn, const void *data, size_t
                         const filch_submit_options *options)
 {
     if (pool == NULL || fn == NULL || (data == NULL && bytes != 0) ||
-        !options_valid(pool, options)) {
+        !filchi_submit_options_valid(pool, options)) {
         return FILCH_E_INVALID;
     }
     if (filchi_pool_forked(pool)) {
@@ -249,7 +249,8 @@ static filchi_job job_of_task(const filch_pool *pool, const filch_task *task,
 
 filch_status filch_submit(filch_pool *pool, filch_task *task, const filch_submit_options *options)
 {
-    if (pool == NULL || task == NULL || task->fn == NULL || !options_valid(pool, options)) {
+    if (pool == NULL || task == NULL || task->fn == NULL ||
+        !filchi_submit_options_valid(pool, options)) {
         return FILCH_E_INVALID;
     }
     if (filchi_pool_forked(pool)) {
@@ -306,8 +307,8 @@ static bool tasks_valid(filch_task *const *tasks, size_t count)
 filch_status filch_submit_many(filch_pool *pool, filch_task *const *tasks, size_t count,
                                const filch_submit_options *options, size_t *out_accepted)
 {
-    if (pool == NULL || (tasks == NULL && count != 0) || !options_valid(pool, options) ||
-        !tasks_valid(tasks, count)) {
+    if (pool == NULL || (tasks == NULL && count != 0) ||
+        !filchi_submit_options_valid(pool, options) || !tasks_valid(tasks, count)) {
         return FILCH_E_INVALID;
     }
     if (filchi_pool_forked(pool)) {

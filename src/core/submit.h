@@ -5,6 +5,9 @@
 
 #include "core/worker.h"
 
+/* NULL is fine. */
+bool filchi_submit_options_valid(const filch_pool *pool, const filch_submit_options *options);
+
 /* How long a post waits for room. */
 filch_time filchi_submit_until(const filch_submit_options *options);
 

@@ -89,8 +89,7 @@ static filch_end how_to_end(const filchi_future_task *task)
     if (filchi_token_stopped(task->stop) || filchi_spi_cancelling(task->pool)) {
         return FILCH_CANCELLED;
     }
-    const bool late = task->start_by != 0 && filchi_clock_ns() > task->start_by;
-    return late ? FILCH_LATE : FILCH_RAN;
+    return filchi_too_late(task->start_by) ? FILCH_LATE : FILCH_RAN;
 }
 
 static void finish_unstarted(filchi_future_task *task, filch_end how)
@@ -143,13 +142,9 @@ static void end_entry(void *object, filch_end how)
 
 /* Making them. */
 
-static bool options_valid(const filch_submit_options *options)
+static bool options_valid(const filch_pool *pool, const filch_submit_options *options)
 {
-    static const filch_submit_options empty = FILCH_SUBMIT_OPTIONS_INIT;
-    return options == NULL ||
-           (options->size == sizeof(*options) && options->flags == 0 && options->group == NULL &&
-            (unsigned)options->full <= FILCH_FULL_DROP_OLDEST &&
-            memcmp(options->reserved, empty.reserved, sizeof(empty.reserved)) == 0);
+    return filchi_spi_options_valid(pool, options) && (options == NULL || options->group == NULL);
 }
 
 /* Two references: the caller's, and the entry's. */
@@ -183,7 +178,7 @@ filch_status filch_async(filch_pool *pool, filch_async_fn *fn, const void *data,
 {
     static const filch_submit_options defaults = FILCH_SUBMIT_OPTIONS_INIT;
     if (pool == NULL || fn == NULL || out_future == NULL || (data == NULL && bytes != 0) ||
-        !options_valid(options)) {
+        !options_valid(pool, options)) {
         return FILCH_E_INVALID;
     }
     if (filchi_spi_forked(pool)) {
@@ -230,7 +225,7 @@ filch_status filch_future_then(filch_future *future, filch_pool *pool, filch_the
                                const filch_submit_options *options, filch_future **out_future)
 {
     if (future == NULL || pool == NULL || fn == NULL || out_future == NULL ||
-        (data == NULL && bytes != 0) || !options_valid(options)) {
+        (data == NULL && bytes != 0) || !options_valid(pool, options)) {
         return FILCH_E_INVALID;
     }
     if (filchi_spi_forked(pool) || filchi_future_forked(future)) {

@@ -22,13 +22,18 @@ static void run_rest(void)
     client_free_parts();
 }
 
-/* The only worker sleeps, or is about to, when the continuation is posted. */
-static void posted(void)
+static void begin_alone(void)
 {
     client_pool_parts(1, 2);
     client_promise();
     client_then();
     filch_future_release(input);
+}
+
+/* The only worker sleeps, or is about to, when the continuation is posted. */
+static void posted(void)
+{
+    begin_alone();
     (void)model_spawn(client_set, NULL);
     wait_as_worker();
     model_join_all();
@@ -39,10 +44,7 @@ static void posted(void)
 /* Likewise, and the pool is destroyed as soon as the result is there: the setter may still be posting. */
 static void posted_and_destroyed(void)
 {
-    client_pool_parts(1, 2);
-    client_promise();
-    client_then();
-    filch_future_release(input);
+    begin_alone();
     (void)model_spawn(client_set, NULL);
     wait_as_worker();
     filch_future_release(result);
@@ -60,10 +62,7 @@ static void posted_below(void)
 {
     filch_future *all = NULL;
     filchi_place place;
-    client_pool_parts(1, 2);
-    client_promise();
-    client_then();
-    filch_future_release(input);
+    begin_alone();
     MODEL_ASSERT(filch_when_all(&result, 1, NULL, &all) == FILCH_OK);
     (void)model_spawn(client_set, NULL);
     filchi_place_enter(&place, pool, &pool->workers[0]->lane);

@@ -3,6 +3,7 @@
 #ifndef FILCH_TEST_GROUPS_H
 #define FILCH_TEST_GROUPS_H
 
+#include "support/ends.h"
 #include "support/held.h"
 
 static inline filch_group *make_group(filch_pool *pool, unsigned flags)
@@ -49,28 +50,11 @@ static inline void let_go_and_close(held *h)
     test_pool_close(h->pool);
 }
 
-static atomic_uint runs;
-static atomic_uint ends[FILCH_DROPPED + 1];
-
-static inline void begin(void)
-{
-    atomic_store(&runs, 0);
-    for (size_t i = 0; i < TEST_CASES(ends); i++) {
-        atomic_store(&ends[i], 0);
-    }
-}
-
 static inline void run_it(filch_cx *cx, void *arg)
 {
     (void)cx;
     (void)arg;
     atomic_fetch_add(&runs, 1);
-}
-
-static inline void note_end(void *arg, filch_end how)
-{
-    (void)arg;
-    atomic_fetch_add(&ends[how], 1);
 }
 
 enum { THOUSAND = 1000 };

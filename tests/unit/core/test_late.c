@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Deadlines for the start of tasks: who is late never starts, ends once as that, and is counted. The
  * deadlines pass while the workers are held. */
+#include "support/ends.h"
 #include "support/held.h"
 
 enum { BIG = 100, KINDS = 6 };
-
-static atomic_uint runs;
-static atomic_uint ends[FILCH_LATE + 1];
-
-static void begin(void)
-{
-    atomic_store(&runs, 0);
-    for (size_t i = 0; i < TEST_CASES(ends); i++) {
-        atomic_store(&ends[i], 0);
-    }
-}
 
 static void run_it(filch_cx *cx, void *arg)
 {
     (void)cx;
     (void)arg;
     atomic_fetch_add(&runs, 1);
-}
-
-static void note_end(void *arg, filch_end how)
-{
-    (void)arg;
-    atomic_fetch_add(&ends[how], 1);
 }
 
 static filch_submit_options by(filch_time start_by)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tokens of tasks and posts: what has not started ends, what runs can ask, what waits for room gives
  * up, and everything is counted. */
+#include "support/ends.h"
 #include "support/held.h"
 
 enum { BIG = 100 };
@@ -25,28 +26,11 @@ static filch_submit_options options_with(filch_token *token, filch_end_fn *end)
     return options;
 }
 
-static atomic_uint runs;
-static atomic_uint ends[FILCH_DROPPED + 1];
-
-static void begin(void)
-{
-    atomic_store(&runs, 0);
-    for (size_t i = 0; i < TEST_CASES(ends); i++) {
-        atomic_store(&ends[i], 0);
-    }
-}
-
 static void run_it(filch_cx *cx, void *arg)
 {
     (void)arg;
     TEST_CHECK(!filch_stopped(cx));
     atomic_fetch_add(&runs, 1);
-}
-
-static void note_end(void *arg, filch_end how)
-{
-    (void)arg;
-    atomic_fetch_add(&ends[how], 1);
 }
 
 static void post_all_kinds(filch_pool *pool, filch_task *task, filch_token *token)
